@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import date, datetime
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
+from trainyard.components.account.check import as_warnings
+from trainyard.components.compute.checks import pool_image_check, public_image_check
 from trainyard.components.config.stack import StackConfig
+from trainyard.components.quotas.checks import (
+    PlannedStack,
+    quota_check,
+    quota_warnings,
+    shared_needs,
+)
 
 if TYPE_CHECKING:
-    from trainyard.components.account.check import ArchitectureNeeds, Check, Row
-    from trainyard.components.account.facts import AccountFacts, PreflightFacts
+    from trainyard.components.account.check import ArchitectureNeeds, Check, Finding, Row
+    from trainyard.components.account.facts import AccountFacts
+    from trainyard.components.account.known import Known
     from trainyard.components.account.reader import AccountReader, Reading
     from trainyard.components.compute.image_registry import UsedImage
     from trainyard.components.config.named import Named
@@ -19,7 +28,7 @@ if TYPE_CHECKING:
 
 
 Config = TypeVar("Config", bound=StackConfig)
-Plan = TypeVar("Plan")
+Plan = TypeVar("Plan", bound=PlannedStack)
 
 
 class AccountPart(Generic[Config, Plan]):
@@ -66,21 +75,19 @@ class AccountPart(Generic[Config, Plan]):
         del facts, now
         return {}
 
-    def checks(
-        self, config: Config, facts: AccountFacts, *, stack_file: str, now: datetime
-    ) -> Iterable[Check]:
-        """Return the checks of a completed configuration."""
-        del config, facts, stack_file, now
+    def checks(self, known: Known[Config, Plan]) -> Iterable[Check]:
+        """Return the checks of a completed configuration, which need the account."""
+        del known
         return ()
 
-    def plan_checks(self, plan: Plan, facts: AccountFacts, *, stack_file: str) -> Iterable[Check]:
-        """Return the checks of a plan."""
-        del plan, facts, stack_file
+    def plan_checks(self, known: Known[Config, Plan]) -> Iterable[Check]:
+        """Return the checks of a plan, which need the account too."""
+        del known
         return ()
 
-    def warnings(self, config: Config, plan: Plan, facts: AccountFacts) -> Iterable[str]:
-        """Return warnings to show before any change."""
-        del config, plan, facts
+    def warnings(self, known: Known[Config, Plan]) -> Iterable[str]:
+        """Return warnings to show before any change, which need the plan and the account."""
+        del known
         return ()
 
     def quota_needs(self, plan: Plan) -> Iterable[Need]:
@@ -88,14 +95,39 @@ class AccountPart(Generic[Config, Plan]):
         del plan
         return ()
 
+    def pin_checks(self, known: Known[Config, Plan]) -> Iterator[Finding]:
+        """Yield the checks of what the program pins: AMIs of nodes, and public images.
+
+        A stack that is up has warnings instead of problems: its nodes run, and an update that
+        changes nothing must work. So has an image that only a later command pulls.
+        """
+        plan, facts = known.plan, known.facts
+        images = [*self.container_images(plan, stack_file=known.stack_file)]
+        pools = pool_image_check(
+            plan.node_pools, facts, region=known.region, remedy=self.pool_image_remedy
+        )
+        refusing = [pools, public_image_check((each for each in images if not each.later), facts)]
+        warning = [public_image_check((each for each in images if each.later), facts)]
+        if known.is_up:
+            refusing, warning = [], [*refusing, *warning]
+        yield from refusing
+        for check in warning:
+            yield check.without_problems()
+            yield from as_warnings(check.problems)
+
+    def quota_checks(self, known: Known[Config, Plan]) -> Iterator[Finding]:
+        """Yield the check of all quotas, and warnings where the count is an estimate."""
+        plan, facts = known.plan, known.facts
+        needs = [*shared_needs(known.config, plan), *self.quota_needs(plan)]
+        yield quota_check(needs, facts, known.region)
+        yield from quota_warnings(needs, facts, known.region)
+
     def preflight_readings(self, reader: AccountReader, config: Config) -> Iterable[Reading]:
         """Return the readings of `PreflightFacts` that only this architecture needs."""
         del reader, config
         return ()
 
-    def preflight_rows(
-        self, config: Config, facts: AccountFacts, more: PreflightFacts, today: date
-    ) -> Iterable[Row]:
-        """Return further rows of `check --live`; `today` is in UTC."""
-        del config, facts, more, today
+    def preflight_rows(self, known: Known[Config, Plan]) -> Iterable[Row]:
+        """Return further rows of `check --live`, which need the account and the preflight."""
+        del known
         return ()

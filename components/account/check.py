@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from trainyard.components.config.problems import ROOT, Problem, show
 
@@ -51,6 +51,11 @@ class Check:
         object.__setattr__(self, "problems", tuple(problems))
         object.__setattr__(self, "subjects", tuple(subjects))
 
+    def without_problems(self) -> Check:
+        """Return what the check found to be right; warnings tell the rest."""
+        wrong = {problem.found for problem in self.problems}
+        return Check(self.name, (), (each for each in self.subjects if each.found not in wrong))
+
 
 Verdict = Literal["ok", "warning", "refused", "skipped"]
 """`skipped`: the check could not run; `found` has the reason."""
@@ -80,6 +85,10 @@ class Row:
             "found": self.found,
             **fix,
         }
+
+
+Finding: TypeAlias = Check | Row | str
+"""What a check yields: a result with its problems, a row of `check --live`, or a warning."""
 
 
 def ok(subject: str, asked: str, found: str) -> Row:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from trainyard.components.account.check import Check, Finding
+from trainyard.components.account.known import Known
+from trainyard.components.architectures.checks import run_checks
 from trainyard.components.architectures.registry import ARCHITECTURES
 from trainyard.components.catalog.regions import is_known_region, nearest_region
 from trainyard.components.config.problems import ConfigError, Review
-from trainyard.components.config.stack_review import (
-    review_arns,
-    review_policies,
-    review_verification,
-)
-from trainyard.components.cost.budget_review import review_budget
-from trainyard.components.monitoring.review import review_monitoring
 from trainyard.components.network.network_plan import plan_network
 from trainyard.components.network.pool_place import PlanContext
 
@@ -72,17 +68,25 @@ def plan_stack(
         log_groups=log_groups or {},
     )
     review = Review(stack_file=stack_file)
-    review_policies(config, review)
-    review_arns(config, region, review)
-    review_monitoring(config, review)
-    review_verification(config, review)
+    known: Known[Any, AnyPlan] = Known(
+        given=config, config=config, stack_file=stack_file, region=region, now=now
+    )
+    _take(review, run_checks(known))
     if not is_known_region(region):
         review.note(f"{region} is not a region that this version knows; {_nearest(region)}")
     plan = architecture.planner()(context, review)
     noted = len(review.notes)
-    review_budget(config, plan, now, review)
+    _take(review, run_checks(replace(known, planned=plan), after=frozenset()))
     review.close()
     return replace(plan, notes=(*plan.notes, *review.notes[noted:]))
+
+
+def _take(review: Review, findings: Iterable[Finding]) -> None:
+    for each in findings:
+        if isinstance(each, str):
+            review.note(each)
+        elif isinstance(each, Check):
+            review.problems.extend(each.problems)
 
 
 def with_plan_problems(error: ConfigError, *, region: str, now: datetime) -> ConfigError:

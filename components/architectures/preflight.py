@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trainyard.components.account.check import (
     Check,
@@ -20,22 +20,20 @@ from trainyard.components.account.check import (
     warning,
 )
 from trainyard.components.account.facts import AccountFacts, PreflightFacts, why_not
+from trainyard.components.account.known import Known
 from trainyard.components.account.reader import AccountReader, Reading, read_side_by_side
 from trainyard.components.architectures.lookup import account_facts, account_readings
-from trainyard.components.architectures.prepare import Examined, examine
+from trainyard.components.architectures.prepare import examine
 from trainyard.components.architectures.registry import account_of
-from trainyard.components.capacity.checks import provenance_rows, reservation_rows
 from trainyard.components.capacity.facts import ReservationFacts
 from trainyard.components.capacity.lookup import look_up_invitations, look_up_ultraservers
 from trainyard.components.catalog.capacity_blocks import ultraserver_sizes
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
-from trainyard.components.compute.checks import type_rows
 from trainyard.components.compute.dry_run import launch_rows
 from trainyard.components.compute.lookup import look_up_types
 from trainyard.components.config.problems import Problem
 from trainyard.components.config.reservations import CapacityBlock
 from trainyard.components.network.facts import SubnetFacts
-from trainyard.components.quotas.checks import quota_rows
 from trainyard.components.quotas.lookup import look_up_vcpu_quota, vcpu_quotas_of
 
 if TYPE_CHECKING:
@@ -95,6 +93,11 @@ def _role(reader: AccountReader, name: str) -> Mapping[str, bool]:
 
 
 ROLE = "the service-linked role exists or can be created"
+
+
+def live_role_rows(known: Known[Any, Any]) -> Iterator[Row]:
+    """Yield rows on the service-linked roles that the stack needs."""
+    yield from role_rows(known.config, known.more)
 
 
 def role_rows(config: AnyStackConfig, more: PreflightFacts) -> Iterator[Row]:
@@ -212,9 +215,8 @@ def run_preflight(
     """
     reader = AccountReader(region=region)
     facts, more = _look_up(reader, config, expected)
-    found = examine(config, facts, stack_file=stack_file, region=region, now=now)
-    judged = list(account_rows(facts, found.checks))
-    further = [*provenance_rows(config, found.config), *_further_rows(found, facts, more, now)]
+    found = examine(config, facts, stack_file=stack_file, region=region, now=now, live=more)
+    judged, further = list(account_rows(facts, found.checks)), [*found.rows]
     if found.plan is not None and not found.problems:
         # A dry run with known problems would only report them again.
         further += launch_rows(reader, found.plan.node_pools, found.plan.network, facts)
@@ -247,20 +249,6 @@ def _look_up(
     more = {name: value for name, value in answers.items() if name in own}
     found = account_facts(facts, reader, config)
     return found, PreflightFacts(**more, unreadable=reader.not_read())
-
-
-def _further_rows(
-    found: Examined, facts: AccountFacts, more: PreflightFacts, now: datetime
-) -> Iterator[Row]:
-    config = found.config
-    yield from reservation_rows(config, facts, more, now)
-    account = account_of(config)
-    yield from account.preflight_rows(config, facts, more, now.astimezone(UTC).date())
-    yield from role_rows(config, more)
-    if found.plan is not None:
-        planned = found.plan.node_pools
-        yield from type_rows(planned, more)
-        yield from quota_rows(planned, config.architecture.own_nodes(), more)
 
 
 def _unshown(reader: AccountReader, rows: list[Row]) -> list[str]:

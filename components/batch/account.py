@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from typing import Any
 
 from typing_extensions import override
@@ -16,6 +15,7 @@ from trainyard.components.account.check import (
     Subject,
 )
 from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.known import Known
 from trainyard.components.account.reader import AccountReader, Reading
 from trainyard.components.account_part import AccountPart
 from trainyard.components.batch.address_capacity import REMEDY, TAKERS, addresses_by_subnet
@@ -456,10 +456,9 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
         return config.architecture.model_copy(update={"compute_environments": environments})
 
     @override
-    def checks(
-        self, config: BatchStackConfig, facts: AccountFacts, *, stack_file: str, now: datetime
-    ) -> Iterator[Check]:
+    def checks(self, known: Known[BatchStackConfig, BatchPlan]) -> Iterator[Check]:
         """Yield the checks of a completed configuration."""
+        config, facts = known.config, known.facts
         pools = config.architecture.compute_environments
         keys = pool_key_problems(
             "architecture.compute_environments",
@@ -472,10 +471,9 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
         yield Check("images", images, image_subjects(config, facts))
 
     @override
-    def plan_checks(
-        self, plan: BatchPlan, facts: AccountFacts, *, stack_file: str
-    ) -> Iterator[Check]:
+    def plan_checks(self, known: Known[BatchStackConfig, BatchPlan]) -> Iterator[Check]:
         """Yield the checks of a plan."""
+        plan, facts = known.plan, known.facts
         rooms = address_problems(
             addresses_by_subnet(plan), plan.network, facts, takers=TAKERS, remedy=REMEDY
         )
@@ -490,10 +488,9 @@ class BatchAccount(AccountPart[BatchStackConfig, BatchPlan]):
         yield from batch_needs(plan)
 
     @override
-    def warnings(
-        self, config: BatchStackConfig, plan: BatchPlan, facts: AccountFacts
-    ) -> Iterator[str]:
+    def warnings(self, known: Known[BatchStackConfig, BatchPlan]) -> Iterator[str]:
         """Yield warnings to show before any change."""
+        config, plan, facts = known.config, known.plan, known.facts
         yield from image_warnings(config.architecture, facts)
         yield from unseen_reservation_warnings(config, facts)
         yield from closed_environment_warnings(plan, facts)

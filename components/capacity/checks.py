@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
-from trainyard.components.account.check import NOTHING_FOUND, Row, Subject, ok, skipped, warning
+from trainyard.components.account.check import (
+    NOTHING_FOUND,
+    Check,
+    Row,
+    Subject,
+    as_warnings,
+    ok,
+    skipped,
+    warning,
+)
 from trainyard.components.account.facts import AccountFacts, PreflightFacts
+from trainyard.components.account.known import Known
 from trainyard.components.capacity.facts import (
     LATER,
     USABLE_STATES,
@@ -350,7 +361,7 @@ def reservation_problems(
     """Yield problems of the reservations and of the nodes that use them.
 
     Those that are over are left out: EC2 forgets them some time after their end, and
-    `reservation_state_check.over_problems` judges them.
+    `over_problems` judges them.
     """
     if not facts.could_read(DESCRIBE):
         return
@@ -743,3 +754,34 @@ def _address_row(key: str, name: str, found: list[ReservationFacts], config: Sta
 
 def _time_text(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def reservation_checks(known: Known[Any, Any]) -> Iterator[Check]:
+    """Yield the check of the reservations and of the nodes that use them."""
+    config, facts = known.config, known.facts
+    problems = [*reservation_problems(config, facts, known.now)]
+    if not known.is_up:
+        over = over_problems(config, known.now, stack_file=known.stack_file)
+        problems = [*over, *problems]
+    yield Check("reservations", problems, reservation_subjects(config, facts))
+
+
+def stated_value_checks(known: Known[Any, Any]) -> Iterator[Check]:
+    """Yield the check of what the stack file says of reservations."""
+    if known.config.reservations:
+        stated = stated_problems(known.given, known.facts)
+        yield Check("values of reservations", stated, [STATED_VALUES])
+
+
+def reservation_warnings(known: Known[Any, Any]) -> Iterator[str]:
+    """Yield warnings about reservations that are over, and that are not active yet."""
+    if known.is_up:
+        over = over_problems(known.config, known.now, stack_file=known.stack_file)
+        yield from as_warnings(over)
+    yield from later_reservation_warnings(known.config, known.facts)
+
+
+def live_reservation_rows(known: Known[Any, Any]) -> Iterator[Row]:
+    """Yield rows on the provenance and on the state of each reservation."""
+    yield from provenance_rows(known.given, known.config)
+    yield from reservation_rows(known.config, known.facts, known.more, known.now)

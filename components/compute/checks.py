@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from trainyard.components.account.check import Row, Subject, ok, refused, skipped, warning
+from trainyard.components.account.check import Check, Row, Subject, ok, refused, skipped, warning
 from trainyard.components.account.facts import AccountFacts, PreflightFacts
+from trainyard.components.account.known import Known
 from trainyard.components.capacity.launch_place import (
     in_zone,
     pool_zone,
@@ -21,6 +23,12 @@ from trainyard.components.config.node_pool import Pool
 from trainyard.components.config.problems import ROOT, Problem
 from trainyard.components.config.reservations import CapacityBlock
 from trainyard.components.config.stack import StackConfig
+
+# Public container images.
+#
+# A tag that does not exist shows as `ImagePullBackOff` on nodes that cost money. A registry that
+# does not answer refuses nothing: this machine can be behind a proxy, or without a way to the
+# internet.
 
 
 def public_image_subjects(used: Iterable[UsedImage], facts: AccountFacts) -> Iterator[Subject]:
@@ -79,6 +87,27 @@ def _looked_up(pool: NodePoolPlan) -> str:
 
 def _call(pool: NodePoolPlan) -> str:
     return GET_PARAMETER if pool.image.parameter else DESCRIBE_IMAGES
+
+
+def public_image_check(used: Iterable[UsedImage], facts: AccountFacts) -> Check:
+    """Return the check that nodes can pull images from public registries."""
+    images = tuple(used)
+    subjects = public_image_subjects(images, facts)
+    return Check("public images", public_image_problems(images, facts), subjects)
+
+
+def pool_image_check(
+    pools: Sequence[NodePoolPlan], facts: AccountFacts, *, region: str, remedy: str
+) -> Check:
+    """Return the check that the region has the AMIs of the nodes."""
+    missing = pool_image_problems(pools, facts, region=region, remedy=remedy)
+    return Check("AMIs", missing, pool_image_subjects(pools, facts))
+
+
+def offered_type_checks(known: Known[Any, Any]) -> Iterator[Check]:
+    """Yield the check that EC2 offers each type where its nodes launch."""
+    config, facts = known.config, known.facts
+    yield Check("offered types", pool_problems(config, facts), offering_subjects(config, facts))
 
 
 def pool_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
@@ -189,6 +218,16 @@ TYPE = "the catalog matches the instance type in EC2"
 
 
 MARKET = "EC2 offers the purchase option for the instance type"
+
+
+def shared_group_checks(known: Known[Any, Any]) -> Iterator[Check]:
+    """Yield the check of placement groups that pools share."""
+    yield Check("placement groups", shared_group_problems(known.config, known.facts))
+
+
+def live_type_rows(known: Known[Any, Any]) -> Iterator[Row]:
+    """Yield rows on the instance types of the planned nodes."""
+    yield from type_rows(known.plan.node_pools, known.more)
 
 
 def type_rows(launches: Sequence[NodePoolPlan], more: PreflightFacts) -> Iterator[Row]:

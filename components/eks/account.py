@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from typing_extensions import override
 
@@ -15,7 +15,8 @@ from trainyard.components.account.check import (
     ServiceRole,
     Subject,
 )
-from trainyard.components.account.facts import AccountFacts, PreflightFacts
+from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.known import Known
 from trainyard.components.account.reader import AccountReader, Reading
 from trainyard.components.account_part import AccountPart
 from trainyard.components.capacity.launch_place import placed
@@ -467,10 +468,9 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
         return adopted_log_groups(facts, now)
 
     @override
-    def checks(
-        self, config: EksStackConfig, facts: AccountFacts, *, stack_file: str, now: datetime
-    ) -> Iterator[Check]:
+    def checks(self, known: Known[EksStackConfig, EksPlan]) -> Iterator[Check]:
         """Yield the checks of a completed configuration."""
+        config, facts = known.config, known.facts
         if isinstance(config.network, ExistingVpc):
             subnets = control_plane_problems(config.network, facts)
             yield Check("control plane subnets", subnets, [CONTROL_PLANE_SUBNETS])
@@ -482,18 +482,17 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
             remedy="remove ssh_key_name",
         )
         yield Check("key pairs", keys, key_pair_subjects(config, facts))
-        authorization = authorization_problems(config, facts, stack_file=stack_file)
+        authorization = authorization_problems(config, facts, stack_file=known.stack_file)
         yield Check("authorization", authorization, [AUTHORIZATION])
-        versions = version_problems(config, facts, stack_file=stack_file, now=now)
+        versions = version_problems(config, facts, stack_file=known.stack_file, now=known.now)
         yield Check("Kubernetes version", versions, [version_subject(facts)])
-        addons = addon_version_problems(config, facts, stack_file=stack_file)
+        addons = addon_version_problems(config, facts, stack_file=known.stack_file)
         yield Check("add-on versions", addons, addon_version_subjects(config))
 
     @override
-    def plan_checks(
-        self, plan: EksPlan, facts: AccountFacts, *, stack_file: str
-    ) -> Iterator[Check]:
+    def plan_checks(self, known: Known[EksStackConfig, EksPlan]) -> Iterator[Check]:
         """Yield the checks of a plan."""
+        plan, facts = known.plan, known.facts
         rooms = address_problems(
             addresses_by_subnet(plan.node_groups),
             plan.network,
@@ -503,7 +502,7 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
         )
         yield Check("addresses", rooms, [ADDRESSES])
         yield Check("images of pods", egress_problems(plan, facts), [IMAGES_OF_PODS])
-        storage = file_system_plan_problems(plan, facts, stack_file=stack_file)
+        storage = file_system_plan_problems(plan, facts, stack_file=known.stack_file)
         yield Check("file systems", storage)
 
     @override
@@ -512,8 +511,9 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
         yield from eks_needs(plan)
 
     @override
-    def warnings(self, config: EksStackConfig, plan: EksPlan, facts: AccountFacts) -> Iterator[str]:
+    def warnings(self, known: Known[EksStackConfig, EksPlan]) -> Iterator[str]:
         """Yield warnings to show before any change."""
+        config, plan, facts = known.config, known.plan, known.facts
         yield from authorization_warnings(config, facts)
         yield from version_warnings(config, facts)
         yield from addon_version_warnings(config, facts)
@@ -528,8 +528,7 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
         yield lambda: {"kubernetes_versions": look_up_versions(reader)}
 
     @override
-    def preflight_rows(
-        self, config: EksStackConfig, facts: AccountFacts, more: PreflightFacts, today: date
-    ) -> Iterable[Row]:
+    def preflight_rows(self, known: Known[EksStackConfig, EksPlan]) -> Iterable[Row]:
         """Return the row of the Kubernetes version."""
-        return version_rows(config, facts, more, today)
+        today = known.now.astimezone(UTC).date()
+        return version_rows(known.config, known.facts, known.more, today)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from trainyard.components.account.check import Check, Subject
+from trainyard.components.account.check import Check, Finding, Subject
 from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.known import Known
 from trainyard.components.compute.facts import PlacementGroupFacts
 from trainyard.components.config.fsx_lustre import DataRepository, NewFsxLustre
 from trainyard.components.config.named import Named
@@ -585,10 +587,11 @@ OBJECT_KINDS: Mapping[str, ObjectKind] = {
 """By `Form.names`, and kinds of objects that a stack creates under a fixed name."""
 
 
-def named_checks(uses: Iterable[Named], context: NamedContext) -> Iterator[Check]:
-    """Yield one check for each kind of named object."""
+def named_checks(known: Known[Any, Any]) -> Iterator[Finding]:
+    """Yield one check for each kind of named object, and what AWS accepts but is hardly meant."""
+    context = NamedContext(known.config, known.facts, known.region, known.stack_file)
     by_kind: dict[str, list[Named]] = {}
-    for use in uses:
+    for use in known.names:
         by_kind.setdefault(use.kind, []).append(use)
     named = context.facts.named
     for kind, same in by_kind.items():
@@ -600,12 +603,7 @@ def named_checks(uses: Iterable[Named], context: NamedContext) -> Iterator[Check
             for problem in noun.problems(use, named[kind, use.name], context)
         )
         yield Check(noun.check, problems, _subjects(noun, same, context))
-
-
-def named_warnings(uses: Iterable[Named], context: NamedContext) -> Iterator[str]:
-    """Yield what AWS accepts of the named objects, but is hardly meant."""
-    named = context.facts.named
-    for use in uses:
+    for use in known.names:
         if (use.kind, use.name) in named:
             found = named[use.kind, use.name]
             yield from OBJECT_KINDS[use.kind].warnings(use, found, context)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from trainyard.components.account.check import Subject
+from trainyard.components.account.check import Check, Subject
 from trainyard.components.account.facts import AccountFacts
-from trainyard.components.config.network import AdoptedVpc, NewVpc
+from trainyard.components.account.known import Known
+from trainyard.components.config.network import AdoptedVpc, ExistingVpc, NewVpc
 from trainyard.components.config.problems import ROOT, Problem
 from trainyard.components.config.stack import StackConfig
 from trainyard.components.network.facts import LayoutSubnet, VpcLayout
@@ -332,3 +334,11 @@ def _compared(
     yield "CIDR block", found.cidr, subnet.cidr
     yield "zone", found.zone_id if zone == found.zone_id else found.zone, zone
     yield "route table", found.table_id, table
+
+
+def adopted_vpc_checks(known: Known[Any, Any]) -> Iterator[Check]:
+    """Yield the check of the VPC that a stack adopts."""
+    network = known.config.network
+    if not isinstance(network, ExistingVpc):
+        problems = adopted_vpc_problems(known.config, known.facts)
+        yield Check("adopted VPC", problems, adopted_vpc_subjects(network))

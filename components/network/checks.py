@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from trainyard.components.account.check import NOTHING_FOUND, ArchitectureNeeds, NodeNeeds, Subject
+from trainyard.components.account.check import (
+    NOTHING_FOUND,
+    ArchitectureNeeds,
+    Check,
+    NodeNeeds,
+    Subject,
+)
 from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.known import Known
 from trainyard.components.capacity.launch_place import offered_zones
 from trainyard.components.config.network import ExistingVpc, NewVpc
 from trainyard.components.config.problems import ROOT, Problem
@@ -342,3 +350,14 @@ def address_problems(
                 ),
                 remedy=f"use a larger subnet in {subnet.availability_zone}, {remedy}",
             )
+
+
+def network_checks(known: Known[Any, Any]) -> Iterator[Check]:
+    """Yield the check of the zones of a new VPC, or of an existing VPC and its subnets."""
+    config, facts, needs = known.config, known.facts, known.needs
+    network = config.network
+    if not isinstance(network, ExistingVpc):
+        yield Check("zones", zone_problems(config, facts, needs), zone_subjects(network, facts))
+    elif needs.nodes is not None:
+        problems = network_problems(network, facts, needs.nodes)
+        yield Check("VPC and subnets", problems, network_subjects(network, facts))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any
 
 from typing_extensions import override
 
 from trainyard.components.account.check import ArchitectureNeeds, Check, NodeNeeds, Subject
 from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.known import Known
 from trainyard.components.account.reader import AccountReader, Reading
 from trainyard.components.account_part import AccountPart
 from trainyard.components.capacity.facts import Holders, ReservationFacts
@@ -486,14 +486,10 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
 
     @override
     def checks(
-        self,
-        config: ParallelClusterStackConfig,
-        facts: AccountFacts,
-        *,
-        stack_file: str,
-        now: datetime,
+        self, known: Known[ParallelClusterStackConfig, ParallelClusterPlan]
     ) -> Iterator[Check]:
         """Yield the checks of a completed configuration."""
+        config, facts = known.config, known.facts
         architecture = config.architecture
         if isinstance(config.network, ExistingVpc):
             head_node = head_node_problems(architecture.head_node, config.network, facts)
@@ -505,14 +501,15 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
         )
         yield Check("key pairs", replaced_key_problems(config, facts))
         yield Check("images", image_problems(architecture, facts), image_subjects(config, facts))
-        capacity = static_capacity_problems(config, facts, stack_file=stack_file)
+        capacity = static_capacity_problems(config, facts, stack_file=known.stack_file)
         yield Check("static capacity", capacity, [STATIC_CAPACITY] if config.reservations else [])
 
     @override
     def plan_checks(
-        self, plan: ParallelClusterPlan, facts: AccountFacts, *, stack_file: str
+        self, known: Known[ParallelClusterStackConfig, ParallelClusterPlan]
     ) -> Iterator[Check]:
         """Yield the checks of a plan, including updates that ParallelCluster refuses."""
+        plan, facts = known.plan, known.facts
         rooms = address_problems(
             addresses_by_subnet(plan),
             plan.network,
@@ -527,7 +524,7 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
             changes = update_problems(
                 facts.deployed_cluster,
                 rendered,
-                stack_file=stack_file,
+                stack_file=known.stack_file,
                 cluster_name=plan.name,
                 fleet_stopped=facts.fleet_stopped,
             )
@@ -536,7 +533,7 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
                 facts.deployed_cluster,
                 rendered,
                 _instances(facts),
-                stack_file=stack_file,
+                stack_file=known.stack_file,
                 fleet_stopped=facts.fleet_stopped,
             )
             yield Check("reservation capacity during updates", surges, [SURGES])
@@ -548,9 +545,10 @@ class ParallelClusterAccount(AccountPart[ParallelClusterStackConfig, ParallelClu
 
     @override
     def warnings(
-        self, config: ParallelClusterStackConfig, plan: ParallelClusterPlan, facts: AccountFacts
+        self, known: Known[ParallelClusterStackConfig, ParallelClusterPlan]
     ) -> Iterator[str]:
         """Yield warnings to show before any change."""
+        config, facts = known.config, known.facts
         yield from image_warnings(config.architecture, facts)
         yield from unseen_reservation_warnings(config, facts)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from trainyard.components.account.check import Check, Row, Subject, ok, refused, skipped, warning
 from trainyard.components.account.facts import AccountFacts, PreflightFacts
+from trainyard.components.account.known import Known
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.quotas import OPEN_ZFS_QUOTAS, QUOTAS, REGION, Quota, lustre_class
 from trainyard.components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
@@ -343,3 +344,9 @@ def _quota_row(quota: VcpuQuota, launched: list[_User], more: PreflightFacts) ->
             ),
         ),
     )
+
+
+def live_vcpu_rows(known: Known[Any, Any]) -> Iterator[Row]:
+    """Yield rows on the vCPU quotas of the planned nodes."""
+    own = known.config.architecture.own_nodes()
+    yield from quota_rows(known.plan.node_pools, own, known.more)

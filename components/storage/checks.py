@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network
+from typing import Any
 
-from trainyard.components.account.check import NOTHING_FOUND, Subject
+from trainyard.components.account.check import NOTHING_FOUND, Check, Subject
 from trainyard.components.account.facts import AccountFacts
+from trainyard.components.account.known import Known
 from trainyard.components.capacity.launch_place import in_zone, private_subnets
 from trainyard.components.config.fsx_lustre import (
     AdoptedFsxLustre,
@@ -200,3 +202,9 @@ def _with_subnet(
     if subnet is None:
         return wanted
     return wanted.model_copy(update={"subnet_id": subnet.subnet_id, "availability_zone": None})
+
+
+def file_system_checks(known: Known[Any, Any]) -> Iterator[Check]:
+    """Yield the check of the file systems that the stack file names or the stack created."""
+    problems = file_system_problems(known.config, known.facts)
+    yield Check("file systems", problems, file_system_subjects(known.config))
