@@ -105,7 +105,7 @@ def with_plan_problems(error: ConfigError, *, region: str, now: datetime) -> Con
     except ConfigError as refused:
         further = tuple(each for each in refused.problems if assumed.is_of_the_user(each))
         problems = [*error.problems, *further]
-        return ConfigError(problems, stack_file=error.stack_file, of_plan=further)
+        return ConfigError(problems, stack_file=error.stack_file, assumed=assumed, of_plan=further)
     return error
 
 

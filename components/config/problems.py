@@ -93,9 +93,13 @@ class Assumed:
 
     def is_of_the_user(self, problem: Problem) -> bool:
         """Return whether a problem is one of the stack file, and not of what was assumed."""
-        if any(problem.path.startswith(path) for path in self.paths):
-            return False
         said = f"{problem.problem} {show(problem.found)} {problem.allowed} {problem.remedy}"
+        return self.is_given(problem.path, said)
+
+    def is_given(self, path: str, said: str) -> bool:
+        """Return whether a text about a key says nothing of what was assumed."""
+        if any(path.startswith(each) for each in self.paths):
+            return False
         return not any(example in said for example in self.examples)
 
 
@@ -112,6 +116,7 @@ class ConfigError(Exception):
         stack_file: str,
         assumed: Assumed | None = None,
         of_plan: Sequence[Problem] = (),
+        of_account: Sequence[Problem] = (),
     ) -> None:
         """Keep the problems.
 
@@ -120,12 +125,14 @@ class ConfigError(Exception):
             stack_file: Name of the stack file.
             assumed: The configuration without these problems, if it is known.
             of_plan: Those of the problems that the plan has, and not the schema.
+            of_account: Those that the account has besides.
         """
         super().__init__(tuple(problems), stack_file)
         self.problems = tuple(problems)
         self.stack_file = stack_file
         self.assumed = assumed
         self.of_plan = tuple(of_plan)
+        self.of_account = tuple(of_account)
 
     def __str__(self) -> str:
         """Return the headline and one paragraph per problem."""

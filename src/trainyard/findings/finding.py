@@ -164,9 +164,15 @@ def problem_findings(error: ConfigError, stack_file: StackFile, stage: Stage) ->
     """
     positions = Positions(stack_file.path)
     return [
-        _finding(each, stack_file, "plan" if each in error.of_plan else stage, positions)
+        _finding(each, stack_file, _stage_of(each, error, stage), positions)
         for each in error.problems
     ]
+
+
+def _stage_of(problem: Problem, error: ConfigError, stage: Stage) -> Stage:
+    if problem in error.of_plan:
+        return "plan"
+    return "preflight" if problem in error.of_account else stage
 
 
 def failure_finding(message: str, *, rule: str, stage: Stage, stack: str, file: Path) -> Finding:

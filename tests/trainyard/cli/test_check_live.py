@@ -14,7 +14,7 @@ from tests.support.sandbox_aws import OTHER_ZONE, use_account  # before boto3 ma
 from trainyard.sandbox.aws.server import AwsServer  # isort: skip
 from trainyard.stack_files.completion import completed, sandbox_completion
 
-from trainyard.stack_files.stack_files import find_stack_file  # isort: skip
+from trainyard.stack_files.stack_files import find_stack_file, stack_names  # isort: skip
 
 
 @pytest.fixture(scope="module")
@@ -118,3 +118,27 @@ def test_the_account_is_asked_about_a_file_that_the_plan_refuses(
     (answer,) = json.loads(result.stdout)
     ends = {each["path"].rpartition(".")[2] for each in answer["problems"]}
     assert ends == {"group", "reservation_id"}
+
+
+def test_missing_ids_do_not_hide_what_the_account_refuses(check, trainyard, stack_file) -> None:
+    found = completed(find_stack_file("p5-cb"), {"reservations": {"block": {}}})
+    cluster = completed(found, sandbox_completion(find_stack_file("p5-cb"))).cluster
+    del cluster["network"]["private_subnet_ids"]
+    cluster["reservations"]["block"]["reservation_id"] = "cr-00000000000000bad"
+    result = trainyard("check", "p5-cb", "--live", "--json", "--stack-file", stack_file(cluster))
+    assert result.exit_code == 2
+    (answer,) = json.loads(result.stdout)
+    stages = {each["path"].rpartition(".")[2]: each["stage"] for each in answer["problems"]}
+    assert stages == {"private_subnet_ids": "schema", "reservation_id": "preflight"}
+
+
+@pytest.mark.parametrize("stack", stack_names())
+def test_the_account_is_not_asked_about_what_is_assumed(
+    check, trainyard, tmp_path: Path, stack: str
+) -> None:
+    """A file without ids has the same refusals with the account as without it."""
+    arguments = ("check", stack, "--json", "--stack-file", str(find_stack_file(stack).path))
+    (without,) = json.loads(trainyard(*arguments).stdout)
+    (live,) = json.loads(trainyard(*arguments, "--live").stdout)
+    missing = {each["path"] for each in without.get("problems", ())}
+    assert {each["path"] for each in live.get("problems", ())} == missing

@@ -34,15 +34,23 @@ def check(
     if stack_file is not None and len(stacks) > 1:
         raise failures.WrongUseError("--stack-file replaces the file of one stack; name one stack")
     results = [_checked(stack, path=stack_file, sandbox=sandbox) for stack in stacks]
-    if live and all(result.ok or result.stage == "plan" for result in results):
-        # The account has no answers about a file with missing or wrong values.
+    if live and all(map(_can_be_asked_about, results)):
         from trainyard.checks.live_check import live_result
 
         account_of(sandbox=sandbox).start(console.progress)
-        results = [live_result(target_of(result.stack_file, sandbox=sandbox)) for result in results]
+        results = [
+            live_result(target_of(each.stack_file, sandbox=sandbox), each.error) for each in results
+        ]
     answer_results(results, as_json=as_json, as_sarif=as_sarif)
     if not all(result.ok for result in results):
         raise typer.Exit(max(result.exit_code for result in results))
+
+
+def _can_be_asked_about(result: CheckResult) -> bool:
+    """Whether the account has answers: those about missing and wrong values are left out."""
+    if result.ok or result.stage == "plan":
+        return True
+    return result.error is not None and result.error.assumed is not None
 
 
 def _checked(stack: str, *, path: Path | None, sandbox: bool) -> CheckResult:
