@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -40,6 +40,8 @@ MOST_PROVISIONED_MIBPS = 1024
 
 
 class _EfsMount(MountedStorage):
+    WHY_NOT_ON_EKS: ClassVar[str] = "NFS is too slow for training data"
+
     encryption_in_transit: bool = False
     """Whether nodes mount the file system over TLS."""
     iam_authorization: bool = False
@@ -158,7 +160,11 @@ SMALLEST_GIB, LARGEST_GIB = 64, 524288
 """
 
 
-class NewFsxOpenZfs(MountedStorage):
+class _OpenZfsMount(MountedStorage):
+    WHY_NOT_ON_EKS: ClassVar[str] = "it serves home directories, which pods do not have"
+
+
+class NewFsxOpenZfs(_OpenZfsMount):
     """An FSx for OpenZFS file system that the stack creates. Nodes mount its root volume."""
 
     kind: Literal["fsx-openzfs"]
@@ -204,7 +210,7 @@ class NewFsxOpenZfs(MountedStorage):
         return self
 
 
-class ExistingFsxOpenZfs(MountedStorage):
+class ExistingFsxOpenZfs(_OpenZfsMount):
     """An existing FSx for OpenZFS volume. The stack mounts it and never changes it."""
 
     kind: Literal["existing-fsx-openzfs"]
@@ -284,7 +290,13 @@ class Raid(StrictModel):
     """Number of volumes in the array."""
 
 
-class NewSharedEbs(MountedStorage):
+class _EbsMount(MountedStorage):
+    WHY_NOT_ON_EKS: ClassVar[str] = (
+        "it is a volume of a head node, which EKS does not have; use addons.ebs_csi_driver"
+    )
+
+
+class NewSharedEbs(_EbsMount):
     """A volume that ParallelCluster creates, in the zone of the head node."""
 
     kind: Literal["ebs"]
@@ -316,7 +328,7 @@ class NewSharedEbs(MountedStorage):
         return self
 
 
-class ExistingSharedEbs(MountedStorage):
+class ExistingSharedEbs(_EbsMount):
     """An existing volume, in the head node's zone. The stack shares it and never deletes it."""
 
     kind: Literal["existing-ebs"]

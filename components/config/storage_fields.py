@@ -1,7 +1,7 @@
 """Field types of shared storage, and the base model of all kinds."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -176,6 +176,9 @@ StorageGib = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 class MountedStorage(StrictModel):
     """The fields that every kind of shared storage has."""
+
+    WHY_NOT_ON_EKS: ClassVar[str] = ""
+    """Why pods do not mount it; empty if they do."""
 
     mount_directory: MountDirectory | None = None
     """Directory where every node of a ParallelCluster cluster mounts it; required there. On EKS,

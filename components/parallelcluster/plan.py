@@ -18,6 +18,7 @@ from trainyard.components.monitoring.plan import MonitoringPlan
 from trainyard.components.network.network_plan import NetworkPlan
 from trainyard.components.parallelcluster.node_scripts import NodeAccess
 from trainyard.components.parallelcluster.queue_plan import QueuePlan
+from trainyard.components.parallelcluster.storage_settings import StorageType
 from trainyard.components.storage.storage_plan import OpenZfsPlan
 
 
@@ -46,8 +47,7 @@ class SharedStoragePlan:
     name: str
     """Key in `storage`."""
     mount_directory: str
-    type: Literal["Ebs", "Efs", "FsxLustre", "FsxOpenZfs"]
-    """`StorageType` of ParallelCluster."""
+    type: StorageType
     settings: Mapping[str, Any]
     """Settings of the type with ParallelCluster's keys (`StorageCapacity` …); values can be a
     `Reference`."""

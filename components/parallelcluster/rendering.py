@@ -95,14 +95,6 @@ def _s3_access(access: S3Access) -> dict[str, Any]:
 # Source: https://docs.aws.amazon.com/parallelcluster/latest/ug/SharedStorage-v3.html
 
 
-_SETTINGS = {
-    "Ebs": "EbsSettings",
-    "Efs": "EfsSettings",
-    "FsxLustre": "FsxLustreSettings",
-    "FsxOpenZfs": "FsxOpenZfsSettings",
-}
-"""Settings section of each `StorageType`."""
-
 ROOT_VOLUME_KEYS: Mapping[str, str] = {
     "RootVolume": "root_volume",
     "RootVolume.Size": "root_volume.size_gib",
@@ -120,7 +112,7 @@ def render_shared_storage(storage: SharedStoragePlan) -> dict[str, Any]:
         "StorageType": storage.type,
     }
     if storage.settings:
-        entry[_SETTINGS[storage.type]] = dict(storage.settings)
+        entry[f"{storage.type}Settings"] = dict(storage.settings)
     return entry
 
 

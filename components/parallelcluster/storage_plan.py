@@ -16,9 +16,6 @@ from trainyard.components.config.parallelcluster import (
 )
 from trainyard.components.config.problems import Review
 from trainyard.components.config.storage import (
-    ExistingEfs,
-    ExistingFsxOpenZfs,
-    ExistingSharedEbs,
     FileSystem,
     NewEfs,
     NewFsxOpenZfs,
@@ -230,9 +227,6 @@ def _overlap(one: str, other: str) -> bool:
 # all queues, and EBS volumes in the zone of the head node.
 
 
-_IN_A_VPC = ("existing-fsx-lustre", "existing-efs", "existing-fsx-openzfs")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedStoragePlace:
     """The surroundings of the shared storage of a cluster."""
@@ -250,7 +244,7 @@ def review_places(
 ) -> None:
     """Record storage that ParallelCluster cannot create or nodes cannot reach."""
     for name, wanted in config.storage.items():
-        if wanted.kind in _IN_A_VPC and not place.network.exists:
+        if _is_in_a_vpc(wanted) and not place.network.exists:
             _refuse_new_vpc(name, wanted.kind, review)
         if isinstance(wanted, NewFsxLustre):
             _review_place_of_lustre(name, config, place, review)
@@ -258,6 +252,11 @@ def review_places(
             _review_protection(name, protected=wanted.deletion_protection, review=review)
         if wanted.kind.endswith("ebs"):
             _note_other_zones(name, place, review)
+
+
+def _is_in_a_vpc(wanted: FileSystem) -> bool:
+    """Return whether it is a file system that exists, in a VPC; volumes are in none."""
+    return not is_new(wanted) and storage_type(wanted) != "Ebs"
 
 
 def _refuse_new_vpc(name: str, kind: str, review: Review) -> None:
@@ -553,10 +552,10 @@ def _review_ids(config: ParallelClusterStackConfig, review: Review) -> None:
 
 
 def _existing_id(wanted: FileSystem) -> tuple[str, str | None]:
-    if isinstance(wanted, ExistingFsxLustre | ExistingEfs):
-        return "file_system_id", wanted.file_system_id
-    if isinstance(wanted, ExistingFsxOpenZfs | ExistingSharedEbs):
-        return "volume_id", wanted.volume_id
+    """Return the key and the id of an existing file system or volume; no id for a new one."""
+    for key in ("file_system_id", "volume_id"):
+        if key in type(wanted).model_fields:
+            return key, getattr(wanted, key)
     return "", None
 
 

@@ -25,6 +25,14 @@ from trainyard.components.parallelcluster.references import Reference
 Settings = dict[str, Any]
 StorageType = Literal["Ebs", "Efs", "FsxLustre", "FsxOpenZfs"]
 
+STORAGE_TYPES: Mapping[StorageType, str] = {
+    "FsxLustre": "FSx for Lustre",
+    "FsxOpenZfs": "FSx for OpenZFS",
+    "Efs": "EFS",
+    "Ebs": "EBS volume of the head node",
+}
+"""What users call each type, the fastest for many nodes first: the head node shares an EBS volume
+over NFS."""
 _TYPES: Mapping[str, StorageType] = {
     "ebs": "Ebs",
     "efs": "Efs",

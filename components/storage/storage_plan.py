@@ -380,14 +380,9 @@ def plan_storage(
 
 
 def _refuse_kind(name: str, wanted: FileSystem, review: Review) -> None:
-    reasons = {
-        "efs": "NFS is too slow for training data",
-        "fsx-openzfs": "it serves home directories, which pods do not have",
-        "ebs": "it is a volume of a head node, which EKS does not have; use addons.ebs_csi_driver",
-    }
     review.refuse(
         f"storage.{name}.kind",
-        f"is not mounted on EKS: {reasons[wanted.kind.removeprefix('existing-')]}",
+        f"is not mounted on EKS: {wanted.WHY_NOT_ON_EKS}",
         found=wanted.kind,
         allowed="fsx-lustre, existing-fsx-lustre",
         remedy=f"use FSx for Lustre, or remove storage.{name}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated, Any, get_args, get_origin
 
 import pytest
 from hypothesis import given
@@ -19,11 +20,25 @@ from tests.support.shared_storage import (
     ZFS,
     planned,
 )
+from tests.support.tracked import ROOT
+from trainyard.components.config import storage
 from trainyard.components.config.fsx_lustre import DataRepository
+from trainyard.components.config.storage_fields import MountedStorage
 from trainyard.components.parallelcluster.references import Reference
-from trainyard.components.parallelcluster.storage_settings import association_name
+from trainyard.components.parallelcluster.storage_settings import (
+    STORAGE_TYPES,
+    association_name,
+    storage_type,
+)
 
 KEY = "arn:aws:kms:us-west-2:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+FILE_SYSTEMS: list[type[MountedStorage]] = [
+    get_args(each)[0] if get_origin(each) is Annotated else each
+    for each in get_args(get_args(storage.FileSystem)[0])
+]
+"""The models of the entries of `storage`."""
+KEYS = ROOT / "src/trainyard/importing/parallelcluster/keys.txt"
+"""The keys of ParallelCluster's schema."""
 HDD = {
     "deployment_type": "PERSISTENT_1",
     "storage_type": "HDD",
@@ -31,6 +46,18 @@ HDD = {
     "per_unit_storage_throughput": 12,
     "storage_capacity_gib": 6000,
 }
+
+
+@pytest.mark.parametrize("model", FILE_SYSTEMS)
+def test_every_kind_of_storage_has_a_type_of_the_schema_a_name_and_a_place_in_eks(
+    model: type[MountedStorage],
+) -> None:
+    (kind,) = get_args(model.model_fields["kind"].annotation)
+    wanted: Any = model.model_construct(kind=kind)
+    found = storage_type(wanted)
+    assert f"SharedStorage.{found}Settings section" in KEYS.read_text(encoding="utf-8").splitlines()
+    assert STORAGE_TYPES[found]
+    assert bool(model.WHY_NOT_ON_EKS) == (found != "FsxLustre")
 
 
 @pytest.mark.parametrize(

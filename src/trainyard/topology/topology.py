@@ -19,6 +19,7 @@ from trainyard.components.network.facts import SubnetFacts
 from trainyard.components.network.network_plan import NetworkPlan, SubnetPlan
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
 from trainyard.components.parallelcluster.queue_plan import QueuePlan
+from trainyard.components.parallelcluster.storage_settings import STORAGE_TYPES
 from trainyard.topology.box import Box, BoxRow, Occupant, Parts
 
 if TYPE_CHECKING:
@@ -382,12 +383,6 @@ def _file_systems(plan: EksPlan) -> Iterator[Occupant]:
 
 
 _CLUSTER = "trainyard:parallelcluster:SlurmCluster"
-_NAMES = {
-    "Ebs": "EBS volume of the head node",
-    "Efs": "EFS",
-    "FsxLustre": "FSx for Lustre",
-    "FsxOpenZfs": "FSx for OpenZFS",
-}
 _SIZES = ("Size", "StorageCapacity")
 _IDS = ("VolumeId", "FileSystemId")
 
@@ -452,7 +447,7 @@ def _storage(storage: SharedStoragePlan, plan: ParallelClusterPlan) -> Occupant:
     box = Box(
         kind="storage",
         title=existing or storage.name,
-        caption=_NAMES[storage.type],
+        caption=STORAGE_TYPES[storage.type],
         lines=(*([f"{size} GiB"] if size else []), storage.mount_directory),
         outside=bool(existing),
         resource=f"trainyard:storage:OpenZfs::{plan.name}-{storage.name}" if own else "",

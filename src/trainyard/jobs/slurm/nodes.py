@@ -17,12 +17,10 @@ from trainyard.components.capacity.plan import CapacityPlan
 from trainyard.components.catalog.instance_types import Accelerators
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.parallelcluster.queue_plan import ComputeResourcePlan, QueuePlan
+from trainyard.components.parallelcluster.storage_settings import STORAGE_TYPES
 from trainyard.jobs.names import DCGM_LEVEL
 from trainyard.jobs.nodes import KINDS, JobError, Manufacturer
 
-_PREFERRED = ("FsxLustre", "FsxOpenZfs", "Efs", "Ebs")
-"""Kinds of shared storage, fastest for many nodes first; the head node shares an EBS volume over
-NFS."""
 HOME = "/home"
 """Directory of the head node on all nodes over NFS, for stacks without shared storage."""
 
@@ -176,6 +174,6 @@ def _listed(found: list[tuple[QueuePlan, ComputeResourcePlan]]) -> str:
 def shared_directory(plan: ParallelClusterPlan) -> str:
     """Return the directory that all nodes share: the stack's fastest storage, or `/home`."""
     mounted = {storage.type: storage.mount_directory for storage in reversed(plan.shared_storage)}
-    found = next((mounted[kind] for kind in _PREFERRED if kind in mounted), HOME)
+    found = next((mounted[kind] for kind in STORAGE_TYPES if kind in mounted), HOME)
     # ParallelCluster also accepts a directory without the leading slash.
     return f"/{found.strip('/')}"
