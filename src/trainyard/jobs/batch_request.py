@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
@@ -75,8 +76,7 @@ def submission_of(
     name: str,
     nodes: int,
     container: Mapping[str, Any],
-    timeout_minutes: int | None = None,
-    retry: Mapping[str, Any] | None = None,
+    fields: Mapping[str, Any] = MappingProxyType({}),
 ) -> BatchSubmission:
     """Return the submission of a job definition.
 
@@ -86,11 +86,10 @@ def submission_of(
         name: Name of the job.
         nodes: Number of nodes that `require_nodes` accepts.
         container: What the job changes in the containers of all nodes.
-        timeout_minutes: Longest run of an attempt; None for that of the job definition.
-        retry: Its `retryStrategy`; None for that of the job definition.
+        fields: Further fields of the request, such as `retryStrategy`; the job definition decides
+            those that are left out.
     """
     environment = _environment_of(plan, definition)
-    limit = {"attemptDurationSeconds": timeout_minutes * 60} if timeout_minutes else None
     request = {
         "jobName": name,
         "jobQueue": plan.queue_name(environment.name),
@@ -98,8 +97,7 @@ def submission_of(
         "jobDefinition": f"{plan.name}-{definition.name}",
         "propagateTags": True,
         **_overrides(definition, nodes, container),
-        **({"timeout": limit} if limit else {}),
-        **({"retryStrategy": retry} if retry else {}),
+        **fields,
     }
     return BatchSubmission(
         compute_environment=environment.name,

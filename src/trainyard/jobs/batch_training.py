@@ -103,8 +103,7 @@ class BatchTraining:
             name=request.name,
             nodes=self.nodes,
             container=changed,
-            timeout_minutes=_timeout_minutes(request),
-            retry=_retry(request),
+            fields={**_timeout(request), "retryStrategy": _retry(request)},
         )
 
     def _command(self, request: TrainingRequest) -> tuple[Sequence[str], dict[str, str]]:
@@ -217,10 +216,12 @@ def _mpi_script(request: TrainingRequest, processes: int, variables: Sequence[st
     return f"{_MPI_HOSTS}{limit}{started}"
 
 
-def _timeout_minutes(request: TrainingRequest) -> int | None:
+def _timeout(request: TrainingRequest) -> dict[str, Any]:
     """Return when Batch ends an attempt whose nodes have not ended by themselves."""
     limit = request.time_limit_minutes
-    return None if limit is None else limit + GRACE_SECONDS // 60 + 1
+    if limit is None:
+        return {}
+    return {"timeout": {"attemptDurationSeconds": (limit + GRACE_SECONDS // 60 + 1) * 60}}
 
 
 def _retry(request: TrainingRequest) -> dict[str, Any]:

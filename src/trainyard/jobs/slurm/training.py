@@ -109,7 +109,7 @@ class SlurmTraining:
             "placement": nodes.placement,
             "nodes": nodes.count,
             "devices": f"#SBATCH --gpus-per-node={gpus}" if gpus else "#",
-            "time": _time(request),
+            "options": "\n".join(_options(request)),
             "description": nodes.description,
             "retries": request.restarts or INFRASTRUCTURE_RETRIES,
             "stop": _stop(request),
@@ -175,11 +175,14 @@ def _templates(secrets: Mapping[str, str]) -> dict[str, str]:
     return {BATCH_SCRIPT: _SCRIPT, "addresses.sh": ADDRESSES, **more}
 
 
-def _time(request: TrainingRequest) -> str:
-    """Return the options with which Slurm ends the job: with SIGTERM first, then SIGKILL."""
+def _options(request: TrainingRequest) -> list[str]:
+    """Return the options of sbatch that follow from the program.
+
+    With a limit, Slurm ends the job: with SIGTERM first, then SIGKILL.
+    """
     if request.time_limit_minutes is None:
-        return _UNLIMITED
-    return _LIMITED.format(request.time_limit_minutes + _GRACE_MINUTES, GRACE_SECONDS)
+        return [_UNLIMITED]
+    return [_LIMITED.format(request.time_limit_minutes + _GRACE_MINUTES, GRACE_SECONDS)]
 
 
 def _stop(request: TrainingRequest) -> str:
