@@ -18,6 +18,7 @@ from trainyard.components.config.storage import (
     ExistingSharedEbs,
     FileSystem,
     NewEfs,
+    NewFsxOpenZfs,
     NewSharedEbs,
 )
 from trainyard.components.parallelcluster.references import Reference
@@ -84,10 +85,11 @@ def is_new(wanted: FileSystem) -> bool:
 
 def storage_settings(name: str, wanted: FileSystem) -> Settings:
     """Return the type-specific settings of an entry; values can be a `Reference`."""
-    settings = _SETTINGS.get(wanted.kind)
-    # ParallelCluster cannot create OpenZFS; it mounts the root volume of the file system from the
-    # stack.
-    found = settings(wanted) if settings else {"VolumeId": Reference("open-zfs-volume", name)}
+    if isinstance(wanted, NewFsxOpenZfs):
+        # ParallelCluster cannot create OpenZFS; it mounts the root volume of the file system from
+        # the stack.
+        return {"VolumeId": Reference("open-zfs-volume", name)}
+    found = _SETTINGS[wanted.kind](wanted)
     return {key: value for key, value in found.items() if value is not None}
 
 
