@@ -403,12 +403,16 @@ but an entry of `storage` does not have."""
 _NO_ARN = "write the ARN of the key into `kms_key_arn`: an id or an alias is not sufficient"
 
 
+_VOLUMES = {"FsxOpenZfs": "existing-fsx-openzfs"}
+"""The types of which ParallelCluster mounts a volume, and creates none, by their kind here."""
+
+
 def _read_storage(source: Reader, cluster: Draft) -> None:
     """Read one entry of `SharedStorage`."""
     readers = {"Ebs": _read_ebs, "Efs": _read_efs, "FsxLustre": _read_lustre}
     kind = source.at("StorageType").value
     name = str(source.at("Name").value)
-    if kind not in readers and kind != "FsxOpenZfs":
+    if kind not in readers and kind not in _VOLUMES:
         source.unsupported(
             f"a stack has no {kind}: mount it with a script in `custom_actions`, or move the data "
             "to `fsx-lustre`, `fsx-openzfs` or `efs`"
@@ -419,9 +423,9 @@ def _read_storage(source: Reader, cluster: Draft) -> None:
     why = "" if plain == name else "entries are named with letters, digits, `-` and `_`"
     source.at("Name").claim("taken over", why, ours=entry.at)
     entry.take("mount_directory", source.at("MountDir"), change=_absolute)
-    if kind == "FsxOpenZfs":
-        entry.put("kind", "existing-fsx-openzfs")
-        _take_object(entry, "volume_id", source.at("FsxOpenZfsSettings", "VolumeId"))
+    if kind in _VOLUMES:
+        entry.put("kind", _VOLUMES[kind])
+        _take_object(entry, "volume_id", source.at(f"{kind}Settings", "VolumeId"))
     else:
         readers[kind](source.at(f"{kind}Settings"), entry)
     source.at("StorageType").claim("taken over", ours=(*entry.at, "kind"))
