@@ -1,0 +1,1 @@
+"""What a contributor writes who follows a recipe of CONTRIBUTING.md."""
