@@ -140,27 +140,31 @@ def run(
         "restarts": restarts,
     }
     with refusals():
-        job = _job(file, overrides, env or (), secret or (), scheduler)
-        nodes = job.pop("nodes", None)
-        request = TrainingRequest(**job)
-        asked = RequestedJob(
-            name=request.name,
-            nodes=nodes,
-            options=own_given,
-            submit=not dry_run,
-            wait=_wait(target.account, detach=detach, minutes=wait_minutes),
-        )
-        _run(scheduler, asked, request)
+        fields = _job(file, overrides, env or (), secret or (), scheduler)
+        wait = _wait(target.account, detach=detach, minutes=wait_minutes)
+        _run(scheduler, fields, own_given, wait, submit=not dry_run)
 
 
-def _run(scheduler: Scheduler[Any], asked: RequestedJob, request: TrainingRequest) -> None:
+def _run(
+    scheduler: Scheduler[Any],
+    fields: dict[str, Any],
+    own_given: Mapping[str, Any],
+    wait: JobWait | None,
+    *,
+    submit: bool,
+) -> None:
     """Plan a program, limit its time, and submit it or show it."""
+    nodes = fields.pop("nodes", None)
+    request = TrainingRequest(**fields)
+    asked = RequestedJob(
+        name=request.name, nodes=nodes, options=own_given, submit=submit, wait=wait
+    )
     planned = scheduler.plan_program(asked, request)
     from trainyard.schedulers.run_limits import time_limit_of  # boto3, 0.2 s
 
-    job = planned.render(time_limit_of(planned, scheduler.target, submit=asked.submit))
-    if asked.submit:
-        scheduler.submit(job, asked.wait)
+    job = planned.render(time_limit_of(planned, scheduler.target, submit=submit))
+    if submit:
+        scheduler.submit(job, wait)
     else:
         job.show()
 
