@@ -157,7 +157,9 @@ def test_a_job_feature_is_a_field_a_key_an_option_and_three_documents(copy: Path
     own.insert("slurm/training.py", "*said, ", after=r"return \[(?=_LIMITED)")
     tags = '**({"tags": {"comment": request.comment}} if request.comment else {}), '
     own.insert("batch_training.py", tags, after=r"fields=\{")
-    own.pytest(cases)
+    own.insert("test_job_file.py", "comment: first run\n", after=r'WHOLE = """\\\n')
+    fits = "tests/contract/test_tree.py::test_functions_fit_on_a_screen"
+    own.pytest(cases, "tests/trainyard/jobs/test_job_file.py", fits)
     assert own.left() == set()
 
 
