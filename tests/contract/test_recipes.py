@@ -170,26 +170,26 @@ def test_a_config_key_with_a_check_of_the_account_is_six_places(copy: Path) -> N
         models="storage",
         resources="parallelcluster/storage_settings",
     )
-    cases = "tests/checks/test_snapshot_check.py"
+    cases = "tests/named/test_snapshot_check.py"
     own.add(cases, written("config_key_cases.py"))
-    model, look_up, check = "<models>.py", "named_lookup.py", "named_check.py"
+    model, look_up, check = "<models>.py", "named/lookup.py", "named/checks.py"
     own.insert(model, "Form, ", after=r"config\.base import (\(\s*)?")
     own.insert(model, written("config_key.txt"), after=r"\n(?=class _EbsMount)")
     key = '    snapshot_id: EbsSnapshotId | None = None\n    """Snapshot that it begins with."""\n'
     own.insert(model, key, after=r'"""Amazon EBS, new\."""\n')
     own.insert("parameters.yaml", written("config_key_parameter.txt"), after=r"\ntypes:\n")
     facts = "@dataclass(frozen=True, slots=True)\nclass SnapshotFacts:\n    state: str\n\n\n"
-    own.insert("facts.py", facts, after=r"\n(?=@dataclass.+\nclass PolicyFacts)")
-    own.insert(look_up, "SnapshotFacts, ", after=r"account\.facts import (\(\s*)?")
+    own.insert("named/facts.py", facts, after=r"\n(?=@dataclass.+\nclass PolicyFacts)")
+    own.insert(look_up, "SnapshotFacts, ", after=r"named\.facts import (\(\s*)?")
     own.insert(look_up, written("config_key_look_up.txt"))
-    own.insert(check, "SnapshotFacts, ", after=r"account\.facts import (\(\s*)?")
-    own.insert(check, written("config_key_check.txt"), after=r"\n(?=NOUNS: )")
+    own.insert(check, "SnapshotFacts, ", after=r"named\.facts import (\(\s*)?")
+    own.insert(check, written("config_key_check.txt"), after=r"\n(?=OBJECT_KINDS: )")
     row = (
-        '\n    "ebs-snapshot": Noun(check="snapshots", asked="it is complete", '
+        '\n    "ebs-snapshot": ObjectKind(check="snapshots", asked="it is complete", '
         'calls=("ec2:DescribeSnapshots",), '
-        "look_up=named_lookup.look_up_snapshot, problems=snapshot_problems),"
+        "look_up=lookup.look_up_snapshot, problems=snapshot_problems),"
     )
-    own.insert(check, row, after=r"\nNOUNS: [^=]+= \{")
+    own.insert(check, row, after=r"\nOBJECT_KINDS: [^=]+= \{")
     own.insert(
         "<resources>.py",
         '"SnapshotId": wanted.snapshot_id, ',

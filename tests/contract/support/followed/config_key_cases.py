@@ -6,11 +6,11 @@ from botocore.stub import Stubber
 from tests.support.account import in_slurm, refused
 from tests.support.parallelcluster import raw_p4de
 from tests.support.shared_storage import EBS, planned
-from trainyard.components.account.facts import SnapshotFacts
-from trainyard.components.account.lookup import AccountReader
-from trainyard.components.checks.named_check import NOUNS
+from trainyard.components.account.reader import AccountReader
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.named import names_in
+from trainyard.components.named.checks import OBJECT_KINDS
+from trainyard.components.named.facts import SnapshotFacts
 
 SNAPSHOT = "snap-0123456789abcdef0"
 ENTRY = {**EBS, "snapshot_id": SNAPSHOT}
@@ -47,4 +47,4 @@ def test_it_is_read_as_ec2_answers(monkeypatch, answer, found):
     asked = {"Filters": [{"Name": "snapshot-id", "Values": [SNAPSHOT]}]}
     with Stubber(reader.client("ec2")) as ec2:
         ec2.add_response("describe_snapshots", {"Snapshots": answer}, asked)
-        assert NOUNS["ebs-snapshot"].look_up(reader, SNAPSHOT) == found
+        assert OBJECT_KINDS["ebs-snapshot"].look_up(reader, SNAPSHOT) == found
