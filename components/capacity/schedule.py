@@ -13,23 +13,24 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from trainyard.components.capacity.plan import SchedulePlan
-from trainyard.components.catalog.capacity_blocks import terminated_before_end
+from trainyard.components.catalog.capacity_blocks import (
+    EKS_SCALES_IN_BEFORE_END,
+    TERMINATED_BEFORE_END,
+    ULTRASERVERS_TERMINATED_BEFORE_END,
+    terminated_before_end,
+)
 from trainyard.components.config.node_pool import NodeSizes
 from trainyard.components.config.reservations import CapacityBlock, Reservation
 
-DRAIN_TIME = timedelta(minutes=10)
-"""How long nodes have to drain before EC2 begins to terminate them."""
-EKS_SCALES_IN_BEFORE_END = timedelta(minutes=40)
-"""When EKS scales managed groups in, which is too late for UltraServers.
-
-https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
-"""
+DRAIN_TIME = EKS_SCALES_IN_BEFORE_END - TERMINATED_BEFORE_END
+"""How long nodes have to drain before EC2 begins to terminate them: as long as EKS gives them."""
 
 
 def nodes_leave_before_end(instance_type: str) -> timedelta:
     """Return how long before the end of a block the scheduler takes the nodes of a type.
 
-    That is 40 minutes, as EKS does it, and 70 for UltraServers.
+    That is 40 minutes, as EKS does it, and 70 for UltraServers. docs/capacity.md, "The end of a
+    block", lists what happens when.
     """
     return terminated_before_end(instance_type) + DRAIN_TIME
 
@@ -43,6 +44,13 @@ def minutes_before_end(instance_type: str) -> tuple[str, str]:
     """Return as text when the nodes of a type leave, and when EC2 begins to terminate them."""
     leads = (nodes_leave_before_end(instance_type), terminated_before_end(instance_type))
     return in_minutes(leads[0]), in_minutes(leads[1])
+
+
+def leave_of_any_type() -> str:
+    """Return as text when nodes leave, for messages that know no type."""
+    leave = in_minutes(TERMINATED_BEFORE_END + DRAIN_TIME)
+    ultraservers_leave = in_minutes(ULTRASERVERS_TERMINATED_BEFORE_END + DRAIN_TIME)
+    return f"{leave} before its end, or {ultraservers_leave} for UltraServers"
 
 
 def plan_schedule(

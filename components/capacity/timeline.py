@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from trainyard.components.capacity.schedule import nodes_leave_before_end
-from trainyard.components.catalog.capacity_blocks import terminated_before_end
+from trainyard.components.catalog.capacity_blocks import (
+    WARNED_BEFORE_TERMINATION,
+    terminated_before_end,
+)
 from trainyard.components.config.reservations import CapacityBlock, OdcrGroup, Reservation
 from trainyard.components.config.stack import StackConfig
 
@@ -81,13 +84,6 @@ def block_warnings(block: CapacityBlock, hours: Sequence[int]) -> Iterator[Block
 # Sources:
 #     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html
 #     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-monitor.html
-
-
-WARNED_BEFORE_TERMINATION = timedelta(minutes=10)
-"""How long before it begins to terminate instances EC2 sends `Capacity Block Expiration Warning`.
-
-https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

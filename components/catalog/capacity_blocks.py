@@ -41,9 +41,22 @@ EXTENDABLE_STATES = ("active", "scheduled")
 EXTENDABLE_BEFORE_END = (timedelta(hours=1), timedelta(days=56))
 """The latest and the earliest time before its end at which a block can be extended."""
 TERMINATED_BEFORE_END = timedelta(minutes=30)
-"""How long before the end of a block EC2 begins to terminate its instances."""
+"""How long before the end of a block EC2 begins to terminate its instances.
+
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
+"""
 ULTRASERVERS_TERMINATED_BEFORE_END = timedelta(minutes=60)
 """The same of a block of UltraServers."""
+WARNED_BEFORE_TERMINATION = timedelta(minutes=10)
+"""How long before it begins to terminate instances EC2 sends `Capacity Block Expiration Warning`.
+
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
+"""
+EKS_SCALES_IN_BEFORE_END = timedelta(minutes=40)
+"""How long before the end EKS scales managed groups in, which is too late for UltraServers.
+
+https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
+"""
 BOUGHT_TAG = "aws:ec2capacityreservation:incrementalRequestedQuantity"
 """Key of the tag with the number of instances that was bought.
 

@@ -134,8 +134,8 @@ class MetricsScraper(pulumi.ComponentResource):
 
 HEARTBEAT_SECONDS = 300
 """The same time that EKS gives a node of a managed group. The handler polls the metadata every 2
-seconds and gives pods 120 seconds, so the drain ends well before. Nodes of a Capacity Block are
-scaled in 40 minutes before its end, and EC2 terminates them from 30 minutes on: 5 minutes fit."""
+seconds and gives pods 120 seconds, so the drain ends well before. Nodes of a Capacity Block have
+twice this time: `DRAIN_TIME` of components/capacity/schedule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

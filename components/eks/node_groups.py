@@ -103,10 +103,10 @@ class NodeGroupScheduleArgs:
 
 
 class NodeGroupSchedule(pulumi.ComponentResource):
-    """Adds nodes when a Capacity Block starts and removes them 40 minutes before it ends.
+    """Adds nodes when a Capacity Block starts and removes them before EC2 terminates them.
 
-    EC2 starts to terminate the instances of a block 30 minutes before its end, even under load.
-    For UltraServers both are 30 minutes earlier.
+    EC2 does so some time before the end of a block, even under load. The times are those of
+    `nodes_leave_before_end` in components/capacity/schedule.
 
     Children: `<name>-up` and `<name>-down` (`aws.autoscaling.Schedule`), if planned.
     """
@@ -232,8 +232,9 @@ class ManagedNodeGroup(pulumi.ComponentResource):
     nothing.
 
     Before a Capacity Block starts, the group is empty. A scheduled action scales its Auto Scaling
-    group at the start and owns the sizes until then. EKS scales it to zero 40 minutes before the
-    end. UltraServers are terminated before that, so a scheduled action scales their group in.
+    group at the start and owns the sizes until then. EKS scales it to zero before the end
+    (`EKS_SCALES_IN_BEFORE_END`). UltraServers are terminated before that, so a scheduled action
+    scales their group in.
 
     Children: `<name>-launch` (`NodeLaunchTemplate`), `<name>-placement`
     (`ClusterPlacementGroup`, where planned), `<name>-node-group` (`aws.eks.NodeGroup`),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainyard.components.capacity.schedule import (
+    leave_of_any_type,
     minutes_before_end,
     most_at_once,
     nodes_leave_before_end,
@@ -64,6 +65,7 @@ def test_nodes_leave_ten_minutes_before_ec2_begins_to_terminate_them():
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
     """
     assert minutes_before_end("p5.48xlarge") == ("40 minutes", "30 minutes")
+    assert leave_of_any_type() == "40 minutes before its end, or 70 minutes for UltraServers"
 
 
 @pytest.mark.parametrize("moment", [START, DOWN - timedelta(seconds=1)], ids=["first", "last"])

@@ -17,10 +17,14 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from pulumi_policy import EnforcementLevel, PolicyResource, Severity
 
+from trainyard.components.catalog.capacity_blocks import (
+    TERMINATED_BEFORE_END,
+    ULTRASERVERS_TERMINATED_BEFORE_END,
+)
 from trainyard.policies.resources.reserved_nodes import (
     Nodes,
     block_time,
@@ -32,8 +36,6 @@ from trainyard.policies.resources.stack import Stack
 from trainyard.policies.resources.types import AUTO_SCALING_GROUP
 from trainyard.policies.rule import Config, stack_rule
 
-BEFORE_END = timedelta(minutes=30)
-ULTRASERVER_BEFORE_END = timedelta(minutes=60)
 ULTRASERVERS = ("p6e-gb200.", "p6e-gb300.", "trn2u.")
 
 
@@ -73,7 +75,7 @@ def _latest(stack: Stack, nodes: Nodes) -> datetime | None:
 def last_scale_in(end: datetime, instance_types: Collection[str]) -> datetime:
     """Return when EC2 begins to terminate the instances of a block of these types."""
     ultra = any(each.startswith(ULTRASERVERS) for each in instance_types)
-    return end - (ULTRASERVER_BEFORE_END if ultra else BEFORE_END)
+    return end - (ULTRASERVERS_TERMINATED_BEFORE_END if ultra else TERMINATED_BEFORE_END)
 
 
 POLICY = stack_rule(

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trainyard.components.capacity.schedule import leave_of_any_type
 from trainyard.diagnosis.failed_pool import ReservationUse, read_reservations
 from trainyard.diagnosis.known_errors import known_error
 
@@ -23,10 +24,7 @@ ENDED = ("SUCCEEDED", "FAILED")
 _AHEAD = ("RUNNABLE", "STARTING", "RUNNING")
 """States of jobs that hold nodes or are at the head of the queue."""
 
-CLOSED = (
-    "in a Capacity Block, jobs start from its start until 40 minutes before its end, or 70 minutes "
-    "for UltraServers"
-)
+CLOSED = f"in a Capacity Block, jobs start from its start until {leave_of_any_type()}"
 """What a disabled compute environment most likely means."""
 
 REMEDIES: Mapping[str, str] = {
