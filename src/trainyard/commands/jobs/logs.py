@@ -18,6 +18,7 @@ from trainyard.deployment.stack_outputs import outputs_of
 from trainyard.schedulers.deployed_stack import NO_JOBS, deployed_stack
 from trainyard.schedulers.job_wait import refuse
 from trainyard.schedulers.log_events import LogEvents
+from trainyard.schedulers.log_request import LogRequest
 from trainyard.schedulers.registry import scheduler_class
 from trainyard.stack_files.stack_config import config_of
 from trainyard.stack_files.stack_files import StackFile
@@ -97,8 +98,6 @@ def logs(
     refuse({"--stream": stream, "--minutes": minutes}, "the whole log of a job is printed")
     if sum(each is not None for each in (node, rank, every_node or None)) > 1:
         raise failures.WrongUseError("give one of --node, --rank and --all")
-    from trainyard.schedulers.log_request import LogRequest
-
     asked = LogRequest(
         job=job, node=node, rank=rank, every_node=every_node, previous=previous, follow=follow
     )
