@@ -23,7 +23,7 @@ def __getattr__(name: str) -> object:
     Raises:
         AttributeError: always.
     """
-    raise AttributeError(
-        f"a newer version of trainyard has written the state of this stack: it has {name} in "
-        "trainyard_state, and this version has not; use that version or a later one"
-    )
+    # Programs that find everything do without the modules of the command line.
+    from trainyard.workspace.exported_state import newer_state
+
+    raise AttributeError(newer_state("this stack", name))

@@ -30,6 +30,14 @@ STATE_NAMES = frozenset({"AWS_AUTH"})
 _STATE_NAME = re.compile(rb"trainyard_state:(\w+)")
 
 
+def newer_state(stack: str, names: str) -> str:
+    """Return what to do about a state that names what `trainyard_state` does not have."""
+    return (
+        f"a newer version of trainyard has written the state of {stack}: it names {names}, which "
+        "this version does not have. Use that version or a later one"
+    )
+
+
 class NewerStateError(Exception):
     """A newer version of trainyard has written the state; the message says what to do."""
 
@@ -82,11 +90,7 @@ def refuse_newer_state(deployment: Mapping[str, Any], stack: str) -> None:
         name.decode() for each in providers for name in _STATE_NAME.findall(base64.b64decode(each))
     }
     if unknown := sorted(named - STATE_NAMES):
-        raise NewerStateError(
-            f"a newer version of trainyard has written the state of {stack}: it names "
-            f"{', '.join(unknown)}, which this version does not have; nothing was deleted. Use "
-            "that version or a later one"
-        )
+        raise NewerStateError(f"{newer_state(stack, ', '.join(unknown))}. Nothing was deleted")
 
 
 State = Literal[

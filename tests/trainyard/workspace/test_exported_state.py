@@ -17,6 +17,7 @@ from trainyard.workspace.exported_state import (
     NewerStateError,
     content_of,
     exported_state,
+    newer_state,
     refuse_newer_state,
     resources_of,
 )
@@ -64,8 +65,15 @@ def state_with(name: str) -> dict[str, Any]:
 
 def test_a_state_of_a_newer_version_is_refused_before_anything_is_deleted() -> None:
     refuse_newer_state(state_with("AWS_AUTH"), "p5-cb")
-    with pytest.raises(NewerStateError, match=r"p5-cb: it names LATER, .* nothing was deleted"):
+    with pytest.raises(NewerStateError, match=r"p5-cb: it names LATER, .*Nothing was deleted"):
         refuse_newer_state(state_with("LATER"), "p5-cb")
+
+
+def test_the_module_of_states_refuses_what_it_does_not_have_with_the_same_words() -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(trainyard_state, "LATER")  # noqa: B009 - the type checker knows that it is missing
+    assert str(caught.value) == newer_state("this stack", "LATER")
+    assert "a newer version of trainyard has written the state of this stack" in str(caught.value)
 
 
 def test_the_names_of_states_are_those_of_their_module() -> None:
