@@ -33,7 +33,7 @@ COMMITTED = (
 )
 """What of a clone runs. Stack files are not a part of it."""
 NO_PRODUCT = ("docs", "examples", "requirements")
-"""What lies beside the modules of the package, or of a clone, and does not run."""
+"""Folders of the package without code: an installed package has all, a clone only the last."""
 RUNS = "runs.json"
 _STATE = Path("diagnosis") / "state.json"
 _PROVIDER = "pulumi:providers:"

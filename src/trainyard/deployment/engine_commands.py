@@ -11,10 +11,11 @@ import typer
 
 from trainyard.cli import console, failures
 from trainyard.diagnosis.unreachable_cluster import variables_of_gone_cluster
+from trainyard.sandboxes.session import holds_stack
 from trainyard.stack_files.files import write_private
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.workspace.disk_reserve import disk_space_kept
-from trainyard.workspace.session import Purpose, open_workspace
+from trainyard.workspace.session import Purpose, open_workspace, refuse_occupied
 from trainyard.workspace.target import Target
 from trainyard.workspace.workspace import Workspace, begin_of, run
 
@@ -36,10 +37,14 @@ class Show(NamedTuple):
 
 
 def require_answer(*, yes: bool, command: str) -> None:
-    """Refuse a command that changes something if nobody can confirm it.
+    """Refuse to start a command that will ask for a confirmation which nobody can give.
+
+    Args:
+        yes: Whether the user has confirmed the changes with `--yes`.
+        command: The command, for the message.
 
     Raises:
-        WrongUseError: there is no terminal, and no `--yes`.
+        WrongUseError: `yes` is not set, and there is no terminal to ask at.
     """
     if not yes and not console.at_a_terminal():
         raise failures.WrongUseError(
@@ -47,17 +52,37 @@ def require_answer(*, yes: bool, command: str) -> None:
         )
 
 
+class Deployed(NamedTuple):
+    """A deployed stack that a command changes."""
+
+    workspace: Workspace
+    variables: Mapping[str, str]
+    """Variables of the engine with which a cluster counts as gone, if it is."""
+
+
+def opened_deployed(target: Target, command: str, *, cluster_gone: bool) -> Deployed | None:
+    """Return a deployed stack for `destroy` or `refresh`; None if the sandbox does not have it.
+
+    Raises:
+        StackLockedError: another command holds the lock of the stack.
+        NotLoggedInError: no login to a Pulumi backend.
+        StackMissingError: the Pulumi backend does not have the stack.
+        WrongUseError: no credentials, no passphrase, or no AWS CLI for an EKS stack; or
+            `cluster_gone` is set for a cluster that exists.
+    """
+    if target.is_sandbox:
+        # An `up` that has just started has no resources yet.
+        refuse_occupied(target)
+        if not holds_stack(target.stack):
+            return None
+    workspace = opened(target, command, checks_config=False)
+    return Deployed(workspace, variables_of_gone_cluster(workspace) if cluster_gone else {})
+
+
 def opened(target: Target, command: str, *, checks_config: bool) -> Workspace:
     """Return the workspace of a stack for a command; empty for `preview`, which changes nothing."""
     purpose = Purpose(checks_config=checks_config, command=command)
     return open_workspace(target, purpose)
-
-
-def variables_of(workspace: Workspace, *, cluster_gone: bool) -> Mapping[str, str]:
-    """Return the variables of the engine with which a cluster counts as gone, if it is."""
-    if not cluster_gone:
-        return {}
-    return variables_of_gone_cluster(workspace)
 
 
 def changed(

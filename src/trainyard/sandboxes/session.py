@@ -260,9 +260,14 @@ def require_stack(target: Target) -> None:
         NotDeployedError: the sandbox is not running, or does not have the stack.
     """
     if not holds_stack(target.stack):
-        raise failures.NotDeployedError(
-            f"the sandbox has no stack {target.stack}; deploy it: {target.command('up')}"
-        )
+        raise not_deployed(target)
+
+
+def not_deployed(target: Target) -> failures.NotDeployedError:
+    """Return the error that the sandbox has no resources of a stack of it."""
+    return failures.NotDeployedError(
+        f"the sandbox has no stack {target.stack}; deploy it: {target.command('up')}"
+    )
 
 
 def kubectl_wrapper() -> Path:

@@ -5,19 +5,11 @@ from __future__ import annotations
 from trainyard.cli import console, options
 from trainyard.deployment import protected
 from trainyard.deployment.duplicates import tell_duplicates
-from trainyard.deployment.engine_commands import (
-    Show,
-    changed,
-    opened,
-    require_answer,
-    variables_of,
-)
+from trainyard.deployment.engine_commands import Show, changed, opened_deployed, require_answer
 from trainyard.deployment.inhabited_network import refuse_inhabited
 from trainyard.deployment.operation_end import finish
 from trainyard.deployment.retained import report_retained
-from trainyard.sandboxes.session import holds_stack
 from trainyard.stack_files.stack_files import NETWORK
-from trainyard.workspace.session import refuse_occupied
 
 
 def destroy(
@@ -31,14 +23,11 @@ def destroy(
     """Delete the resources of the stack, except protected ones, and list those."""
     require_answer(yes=yes, command="destroy")
     target = options.target(stack, path=stack_file, sandbox=sandbox)
-    if sandbox:
-        # An `up` that has just started has no resources yet.
-        refuse_occupied(target)
-        if not holds_stack(stack):
-            console.answer(f"the sandbox has no stack {stack}: nothing to destroy")
-            return
-    workspace = opened(target, "destroy", checks_config=False)
-    variables = variables_of(workspace, cluster_gone=cluster_gone)
+    deployed = opened_deployed(target, "destroy", cluster_gone=cluster_gone)
+    if deployed is None:
+        console.answer(f"the sandbox has no stack {stack}: nothing to destroy")
+        return
+    workspace, variables = deployed
     before = protected.kept_objects(workspace)
     if target.stack_file.architecture == NETWORK:
         refuse_inhabited(before, target)

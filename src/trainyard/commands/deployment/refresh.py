@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from trainyard.cli import console, options
-from trainyard.deployment.engine_commands import Show, changed, opened, require_answer, variables_of
+from trainyard.deployment.engine_commands import Show, changed, opened_deployed, require_answer
 from trainyard.deployment.operation_end import finish
-from trainyard.sandboxes.session import require_stack
+from trainyard.sandboxes.session import not_deployed
 from trainyard.workspace.recovery.gone import forget_gone
-from trainyard.workspace.session import refuse_occupied
 from trainyard.workspace.workspace import Workspace
 
 
@@ -22,11 +21,10 @@ def refresh(
     """Update the state from the account. Changes nothing in the account."""
     require_answer(yes=yes, command="refresh")
     target = options.target(stack, path=stack_file, sandbox=sandbox)
-    if sandbox:
-        refuse_occupied(target)
-        require_stack(target)
-    workspace = opened(target, "refresh", checks_config=False)
-    variables = variables_of(workspace, cluster_gone=cluster_gone)
+    deployed = opened_deployed(target, "refresh", cluster_gone=cluster_gone)
+    if deployed is None:
+        raise not_deployed(target)
+    workspace, variables = deployed
     _forget_gone(workspace)
     show = Show(yes, verbose)
     result = changed(workspace, "refresh", show=show, variables=variables)
