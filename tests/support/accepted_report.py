@@ -21,6 +21,7 @@ from trainyard.acceptance.report import (
 )
 from trainyard.acceptance.steps import REMAINS, Done, Record, log_of
 from trainyard.components import clock
+from trainyard.schedulers.registry import SCHEDULERS
 from trainyard.stack_files.stack_files import find_stack_file
 
 VERDICT = {"id": "a", "assumes": "b", "step": "up", "verdict": "confirmed", "evidence": "c"}
@@ -32,7 +33,7 @@ def accepted(directory: Path) -> Accepted:
     """Return the acceptance of an EKS stack without a training."""
     return Accepted(
         stack="dev",
-        kind="eks",
+        scheduler=SCHEDULERS["eks"],
         file=directory / OWN_FILE,
         changed=directory / CHANGED_FILE,
         changes="tags",

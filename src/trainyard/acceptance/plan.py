@@ -9,32 +9,21 @@ pulled in five.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from trainyard.acceptance.steps import DESTROY, NODE, Interruption, Step
 from trainyard.acceptance.training import JOB, Training
 from trainyard.sandboxes.client import Operation, latency_model
-from trainyard.stack_files.stack_files import BATCH, EKS, NETWORK, PARALLELCLUSTER
+
+if TYPE_CHECKING:
+    from trainyard.schedulers.scheduler import Scheduler
 
 _NOTHING_CHANGED = r"Resources: 0 changed"
-_SLOWEST: Mapping[str, tuple[str, ...]] = {
-    EKS: (
-        "aws:ec2/natGateway:NatGateway",
-        "aws:eks/cluster:Cluster",
-        "aws:eks/nodeGroup:NodeGroup",
-        "aws:eks/addon:Addon",
-    ),
-    PARALLELCLUSTER: ("aws:ec2/natGateway:NatGateway", "aws:cloudformation/stack:Stack"),
-    BATCH: (
-        "aws:ec2/natGateway:NatGateway",
-        "aws:batch/computeEnvironment:ComputeEnvironment",
-        "aws:batch/jobQueue:JobQueue",
-    ),
-    NETWORK: ("aws:ec2/natGateway:NatGateway",),
-}
-"""The types that wait for each other in the stacks of a kind."""
+_NAT_GATEWAY = "aws:ec2/natGateway:NatGateway"
+"""What takes longest in a network, and is there before the nodes of a cluster."""
 _LUSTRE_DELETION_MINUTES = 10.0
 """The provider looks at the deletion of a file system for the first time after ten minutes.
 https://github.com/hashicorp/terraform-provider-aws, `internal/service/fsx/lustre_file_system.go`
@@ -47,7 +36,7 @@ class Accepted:
 
     Attributes:
         stack: Its name.
-        kind: Its kind.
+        scheduler: Its scheduler; None for a network.
         file: Its stack file of the acceptance.
         changed: That file with a change.
         changes: Path of the key that differs.
@@ -61,7 +50,7 @@ class Accepted:
     """
 
     stack: str
-    kind: str
+    scheduler: type[Scheduler[Any]] | None
     file: Path
     changed: Path
     changes: str
@@ -89,7 +78,7 @@ def _made(accepted: Accepted) -> Iterator[Step]:
         name="up",
         arguments=command("up", "--yes"),
         proves="the stack comes up",
-        minutes=_minutes(accepted.kind, "create"),
+        minutes=_minutes(accepted, "create"),
     )
     yield Step(
         name="up again",
@@ -110,15 +99,16 @@ def _made(accepted: Accepted) -> Iterator[Step]:
 
 def _used(accepted: Accepted) -> Iterator[Step]:
     command, training = accepted.command, accepted.training
+    repair_minutes = accepted.scheduler.repair_minutes if accepted.scheduler else None
     if accepted.test:
         test = command(accepted.test[0], *accepted.test[1:])
         yield Step(name="test", arguments=test, proves="all nodes work together", minutes=20)
-    if accepted.test and accepted.kind in (EKS, PARALLELCLUSTER):
+    if accepted.test and repair_minutes is not None:
         yield Step(
             name="repair",
             arguments=command("repair", "--node", NODE, "--yes"),
             proves="a node is replaced",
-            minutes=10 if accepted.kind == EKS else 1,
+            minutes=repair_minutes,
         )
     if accepted.has_block:
         yield Step(
@@ -167,7 +157,7 @@ def _changed(accepted: Accepted) -> Iterator[Step]:
         arguments=accepted.command("up", "--yes", file=accepted.changed),
         proves=f"{accepted.changes} changes in place; no node is launched",
         in_place=True,
-        minutes=5 if accepted.kind == PARALLELCLUSTER else 2,
+        minutes=accepted.scheduler.change_minutes if accepted.scheduler else 2,
     )
 
 
@@ -179,7 +169,7 @@ def _deleted(accepted: Accepted) -> Iterator[Step]:
         proves="everything can be read",
         cleans=True,
     )
-    minutes = _minutes(accepted.kind, "delete")
+    minutes = _minutes(accepted, "delete")
     yield Step(
         name=DESTROY,
         arguments=accepted.command(DESTROY, "--yes"),
@@ -189,7 +179,9 @@ def _deleted(accepted: Accepted) -> Iterator[Step]:
     )
 
 
-def _minutes(kind: str, operation: Operation) -> float:
+def _minutes(accepted: Accepted, operation: Operation) -> float:
     """Return about how long AWS takes for the types that wait for each other."""
     types = latency_model().types
-    return sum(types[each][0].seconds.get(operation, 0.0) for each in _SLOWEST[kind]) / 60
+    own = accepted.scheduler.slow_types if accepted.scheduler else ()
+    slowest = (_NAT_GATEWAY, *own)
+    return sum(types[each][0].seconds.get(operation, 0.0) for each in slowest) / 60

@@ -15,16 +15,15 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from trainyard.components.config.eks import SystemNodeGroup
-from trainyard.components.config.parallelcluster import Monitoring
-from trainyard.stack_files.stack_files import BATCH, CLUSTER_KEY, EKS, PARALLELCLUSTER
+from trainyard.stack_files.stack_files import CLUSTER_KEY
+
+if TYPE_CHECKING:
+    from trainyard.schedulers.scheduler import Scheduler
 
 FILE_SYSTEM = "acceptance"
 """Name of the file system that an acceptance adds."""
-MOUNT_DIRECTORY = f"/{FILE_SYSTEM}"
-"""Where the nodes of Slurm have it."""
 _LUSTRE: Mapping[str, Any] = {
     "kind": "fsx-lustre",
     "deployment_type": "SCRATCH_2",
@@ -34,54 +33,41 @@ _LUSTRE: Mapping[str, Any] = {
 _MONITORING: Mapping[str, Any] = {"node_metrics": "cloudwatch", "dashboard": True}
 
 
-def accepted_content(content: Mapping[str, Any], kind: str) -> dict[str, Any]:
+def accepted_content(
+    content: Mapping[str, Any], scheduler: type[Scheduler[Any]] | None
+) -> dict[str, Any]:
     """Return the stack file of an acceptance.
 
     Args:
         content: The user's stack file.
-        kind: Its architecture, such as `eks`.
+        scheduler: Its scheduler; None for a network, to which nothing is added.
     """
     accepted = copy.deepcopy(dict(content))
+    if scheduler is None:
+        return accepted
     cluster = accepted["config"][CLUSTER_KEY]
-    if kind in (EKS, PARALLELCLUSTER) and not cluster.get("storage"):
-        mount = {"mount_directory": MOUNT_DIRECTORY} if kind == PARALLELCLUSTER else {}
+    mount = scheduler.mount_settings(FILE_SYSTEM)
+    if mount is not None and not cluster.get("storage"):
         cluster["storage"] = {FILE_SYSTEM: {**_LUSTRE, **mount}}
-    if kind in (EKS, PARALLELCLUSTER, BATCH) and not cluster.get("monitoring"):
+    if not cluster.get("monitoring"):
         cluster["monitoring"] = dict(_MONITORING)
     return accepted
 
 
-def changed_content(content: Mapping[str, Any], kind: str) -> tuple[dict[str, Any], str]:
+def changed_content(
+    content: Mapping[str, Any], scheduler: type[Scheduler[Any]] | None
+) -> tuple[dict[str, Any], str]:
     """Return a stack file with a change that AWS makes in place, and the path of what it changes.
 
-    No node is replaced or launched, so the change needs no quota: `EKS UpdateNodegroupConfig`_
-    takes another maximum, a dashboard is no part of the nodes of ParallelCluster (`Dashboards`_ can
-    be changed during an update), and another timeout is a revision of a job definition.
-
-    .. _EKS UpdateNodegroupConfig:
-        https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateNodegroupConfig.html
-    .. _Dashboards:
-        https://docs.aws.amazon.com/parallelcluster/latest/ug/Monitoring-v3.html
+    No node is replaced or launched, so the change needs no quota.
 
     Args:
         content: The stack file of the acceptance.
-        kind: Its architecture.
+        scheduler: Its scheduler; None for a network.
     """
     changed = copy.deepcopy(dict(content))
     cluster = changed["config"][CLUSTER_KEY]
-    architecture = cluster.get("architecture") or {}
-    if kind == EKS:
-        nodes = architecture.setdefault("system_node_group", {})
-        nodes["maximum"] = nodes.get("maximum", SystemNodeGroup.model_fields["maximum"].default) + 1
-        return changed, "architecture.system_node_group.maximum"
-    if kind == PARALLELCLUSTER:
-        monitoring = architecture.setdefault("monitoring", {})
-        default = Monitoring.model_fields["dashboard"].default
-        monitoring["dashboard"] = not monitoring.get("dashboard", default)
-        return changed, "architecture.monitoring.dashboard"
-    definitions = architecture.get("job_definitions") or {}
-    for name, definition in definitions.items():
-        definition["timeout_minutes"] = int(definition.get("timeout_minutes") or 60) + 1
-        return changed, f"architecture.job_definitions.{name}.timeout_minutes"
+    if scheduler is not None and (key := scheduler.change_in_place(cluster["architecture"])):
+        return changed, f"architecture.{key}"
     cluster["tags"] = {**(cluster.get("tags") or {}), "Acceptance": "changed"}
     return changed, "tags"

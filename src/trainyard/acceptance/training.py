@@ -17,17 +17,19 @@ Sources:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE
 from trainyard.jobs.slurm.bert_pretraining import UV_VERSION
 from trainyard.stack_files.files import write_whole
 from trainyard.stack_files.installation import INSTALLATION
-from trainyard.stack_files.stack_files import EKS, PARALLELCLUSTER
 from trainyard.stack_files.yaml_reader import read_yaml, yaml_text
+
+if TYPE_CHECKING:
+    from trainyard.schedulers.scheduler import Scheduler
 
 EXAMPLE = INSTALLATION.programs / "pretrain"
 _FILES = ("train.py", "model.py")
@@ -58,8 +60,6 @@ export UV_PYTHON_INSTALL_DIR=$directory/python UV_CACHE_DIR=$directory/cache
   torch=={torch} numpy=={numpy}
 "$directory/venv/bin/python" -c 'import torch; print("PyTorch", torch.__version__)'
 """
-_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/opt/slurm/bin:/opt/amazon/efa/bin"
-"""Programs of a node of ParallelCluster, which `PATH` of a job replaces."""
 PROGRAM = f"""\
 stopped() {{ echo "stopped after step $step"; exit 143; }}
 trap stopped TERM
@@ -110,17 +110,19 @@ class Training:
         return path if path.is_file() else None
 
 
-def training_of(kind: str, *, nvidia: bool, storage: str, directory: Path) -> Training:
+def training_of(
+    scheduler: type[Scheduler[Any]], *, nvidia: bool, storage: str, directory: Path
+) -> Training:
     """Return what the nodes of a stack train.
 
     Args:
-        kind: Kind of the stack.
+        scheduler: Its scheduler.
         nvidia: Whether its nodes have NVIDIA GPUs, on which the example runs.
         storage: Directory of a shared file system as the job sees it; empty if it has none.
         directory: Directory of the files.
     """
-    if kind not in _EXAMPLES or not nvidia or not storage:
-        image = ("--image", NCCOM_TEST_IMAGE) if kind == EKS else ()
+    if not nvidia or not storage:
+        image = ("--image", NCCOM_TEST_IMAGE) if scheduler.chooses_image else ()
         named = ("--name", JOB, "--launcher", "none", *image)
         run = (*named, "--", "bash", "-c", PROGRAM)
         return Training(name="program", run=run, began=r"step 5 of node 0")
@@ -132,9 +134,9 @@ def training_of(kind: str, *, nvidia: bool, storage: str, directory: Path) -> Tr
         "command": _TRAINING,
         "checkpoint_directory": f"{checkpoints}/checkpoints",
         "time_limit_minutes": _LIMIT_MINUTES,
-        **_EXAMPLES[kind](checkpoints),
+        **_pytorch_settings(scheduler, checkpoints),
     }
-    installs = _install_files(checkpoints) if kind == PARALLELCLUSTER else {}
+    installs = _install_files(checkpoints) if scheduler.node_path else {}
     texts = {**files, "job.yaml": yaml_text(job), **installs}
     return Training(
         name="pretrain",
@@ -158,16 +160,10 @@ def _install_files(checkpoints: str) -> dict[str, str]:
     return {"install.sh": _INSTALL.format(**versions), "install.yaml": yaml_text(job)}
 
 
-def _in_container(_checkpoints: str) -> dict[str, Any]:
-    return {"image": read_yaml(EXAMPLE / "gpu.yaml")["image"]}
-
-
-def _on_nodes(checkpoints: str) -> dict[str, Any]:
-    return {"environment": {"PATH": f"{checkpoints}/venv/bin:{_PATH}"}}
-
-
-_EXAMPLES: Mapping[str, Callable[[str], dict[str, Any]]] = {
-    EKS: _in_container,
-    PARALLELCLUSTER: _on_nodes,
-}
-"""What the job file has besides, for a directory on the shared file system."""
+def _pytorch_settings(scheduler: type[Scheduler[Any]], checkpoints: str) -> dict[str, Any]:
+    """Return the keys of the job file with which the example finds PyTorch."""
+    if scheduler.chooses_image:
+        return {"image": read_yaml(EXAMPLE / "gpu.yaml")["image"]}
+    if scheduler.node_path:
+        return {"environment": {"PATH": f"{checkpoints}/venv/bin:{scheduler.node_path}"}}
+    return {}

@@ -128,6 +128,20 @@ class Scheduler(ABC, Generic[OwnJob]):
     """Whether jobs of the sandbox run their programs, on this machine."""
     drains_nodes: ClassVar[bool] = False
     """Whether `verify` can drain nodes."""
+    has_head_node: ClassVar[bool] = False
+    """Whether users log in to a node that manages the others."""
+    chooses_image: ClassVar[bool] = False
+    """Whether a program of `run` has an image of its own; otherwise, it runs on the nodes, or in
+    the image of a job definition."""
+    node_path: ClassVar[str] = ""
+    """`PATH` of a program that runs on the nodes, for a job that extends it; empty if programs run
+    in containers."""
+    slow_types: ClassVar[tuple[str, ...]]
+    """Types of resources of a cluster that AWS creates one after the other, in that order."""
+    repair_minutes: ClassVar[float | None] = None
+    """About how long `repair` of a node takes, an estimate; None if it replaces none."""
+    change_minutes: ClassVar[float] = 2.0
+    """About how long `up` takes after `change_in_place`, an estimate."""
 
     @cached_property
     def plan(self) -> Any:
@@ -154,6 +168,31 @@ class Scheduler(ABC, Generic[OwnJob]):
         Raises:
             JobError: the stack has no nodes for the program, or the scheduler cannot run it so.
             WrongUseError: the sandbox cannot run it.
+        """
+
+    @classmethod
+    def mount_settings(cls, name: str) -> Mapping[str, Any] | None:
+        """Return with which keys a stack file mounts a new file system on all nodes.
+
+        Args:
+            name: The file system, an entry of `storage`.
+
+        Returns:
+            The keys besides those of the file system itself; None if stacks have no storage.
+        """
+        del name
+        return None
+
+    @classmethod
+    @abstractmethod
+    def change_in_place(cls, architecture: dict[str, Any]) -> str:
+        """Change a value of a stack file that AWS changes without a new node.
+
+        Args:
+            architecture: The object `architecture` of the stack file.
+
+        Returns:
+            The path of the key below `architecture`; empty if the stack has no such key.
         """
 
     def shared_directory(self) -> str:

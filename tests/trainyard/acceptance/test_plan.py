@@ -10,6 +10,7 @@ import pytest
 from trainyard.acceptance.plan import Accepted, steps_of
 from trainyard.acceptance.steps import NODE, judged
 from trainyard.acceptance.training import training_of
+from trainyard.schedulers.registry import SCHEDULERS
 
 D = Path("/d")
 OF_ALL = ("check", "up", "up again", "refresh")
@@ -19,7 +20,7 @@ LAST = ("change", "diagnose", "destroy")
 def accepted(kind: str, **values: Any) -> Accepted:
     given: dict[str, Any] = {
         "stack": "dev",
-        "kind": kind,
+        "scheduler": SCHEDULERS.get(kind),
         "file": D / "stack.yaml",
         "changed": D / "changed.yaml",
         "changes": "tags",
@@ -30,7 +31,7 @@ def accepted(kind: str, **values: Any) -> Accepted:
 
 
 def training(kind: str) -> Any:
-    return training_of(kind, nvidia=True, storage="/mnt/a", directory=D / "training")
+    return training_of(SCHEDULERS[kind], nvidia=True, storage="/mnt/a", directory=D / "training")
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from trainyard.acceptance.stack_files import accepted_content, changed_content
+from trainyard.schedulers.registry import SCHEDULERS, scheduler_class
 from trainyard.stack_files.stack_config import plan_of
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile, find_stack_file
 
 
 def accepted(stack: str) -> StackFile:
     found = find_stack_file(stack)
-    content = accepted_content(found.content, found.architecture or "network")
+    content = accepted_content(found.content, scheduler_class(found))
     return dataclasses.replace(found, content=content)
 
 
@@ -44,31 +45,33 @@ def test_what_the_user_has_stays() -> None:
     assert storage == found.cluster["storage"]
     content = dict(found.content)
     content["config"][CLUSTER_KEY]["monitoring"] = {"dashboard": False}
-    kept = accepted_content(content, "parallelcluster")["config"][CLUSTER_KEY]
+    kept = accepted_content(content, SCHEDULERS["parallelcluster"])["config"][CLUSTER_KEY]
     assert kept["monitoring"] == {"dashboard": False}
 
 
 def test_the_file_of_the_user_is_not_changed() -> None:
     before = find_stack_file("dev").content
     found = find_stack_file("dev")
-    accepted_content(found.content, "eks")
-    changed_content(found.content, "eks")
+    accepted_content(found.content, SCHEDULERS["eks"])
+    changed_content(found.content, SCHEDULERS["eks"])
     assert found.content == before
 
 
 @pytest.mark.parametrize(
-    ("stack", "kind", "changes"),
+    ("stack", "changes"),
     [
-        ("dev", "eks", "architecture.system_node_group.maximum"),
-        ("p5-cb", "eks", "architecture.system_node_group.maximum"),
-        ("pc-trn1", "parallelcluster", "architecture.monitoring.dashboard"),
-        ("batch-p5", "batch", "architecture.job_definitions.nccl-tests.timeout_minutes"),
-        ("vpc-one-az", "network", "tags.Acceptance"),
+        ("dev", "architecture.system_node_group.maximum"),
+        ("p5-cb", "architecture.system_node_group.maximum"),
+        ("pc-trn1", "architecture.monitoring.dashboard"),
+        ("batch-p5", "architecture.job_definitions.nccl-tests.timeout_minutes"),
+        ("vpc-one-az", "tags.Acceptance"),
     ],
 )
-def test_one_key_changes(stack: str, kind: str, changes: str) -> None:
-    content = accepted_content(find_stack_file(stack).content, kind)
-    changed, named = changed_content(content, kind)
+def test_one_key_changes(stack: str, changes: str) -> None:
+    found = find_stack_file(stack)
+    scheduler = scheduler_class(found)
+    content = accepted_content(found.content, scheduler)
+    changed, named = changed_content(content, scheduler)
     assert changes.startswith(named)
     clusters = (each["config"][CLUSTER_KEY] for each in (content, changed))
     assert [*differing(*clusters)] in ([changes], [named])

@@ -16,12 +16,14 @@ from trainyard.acceptance import training
 from trainyard.acceptance.training import Training, training_of
 from trainyard.jobs.job_file import read_job_file
 from trainyard.sandbox.faults.schedule import read_schedule
+from trainyard.schedulers.registry import SCHEDULERS
 
 STEPS = ("install", "run", "resume")
 
 
 def of(kind: str, directory: Path, *, storage: str = "/mnt/data", nvidia: bool = True) -> Training:
-    return training_of(kind, nvidia=nvidia, storage=storage, directory=directory)
+    own = SCHEDULERS[kind]
+    return training_of(own, nvidia=nvidia, storage=storage, directory=directory)
 
 
 @pytest.mark.parametrize("kind", ["eks", "parallelcluster"])

@@ -32,6 +32,7 @@ from trainyard.commands.deployment import accept
 from trainyard.commands.deployment.accept import AcceptedStack
 from trainyard.components import clock
 from trainyard.components.eks.label_plan import UNVERIFIED
+from trainyard.schedulers.registry import scheduler_class
 from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.stack_files.stacks_directory import VARIABLE, create
@@ -243,7 +244,7 @@ def test_what_was_made_is_deleted_after_a_failure_or_the_limit(
 )
 def test_a_figure_of_the_nodes_must_be_read_back(stack: str, figure: str) -> None:
     found = find_stack_file(stack)
-    content = accepted_content(found.content, found.architecture)
+    content = accepted_content(found.content, scheduler_class(found))
     own = completed(dataclasses.replace(found, content=content), sandbox_completion(found))
     assert accept._subject(target_of(own, sandbox=False), Path("/d")).figure == figure
     assert not accept._subject(target_of(own, sandbox=True), Path("/d")).figure

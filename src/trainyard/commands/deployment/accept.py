@@ -212,7 +212,7 @@ def accept(
         record.save()
     _run_all(record, accepted, subject, _ends(record, limit_minutes, lasts))
     _look_for_remains(record, accepted)
-    _report(record, subject.kind)
+    _report(record, kind_of(own.stack_file))
 
 
 def _before(accepted: AcceptedStack) -> list[str]:
@@ -247,9 +247,10 @@ def _own_target(stack: str, begun: Path | None, *, sandbox: bool) -> Target:
     target = options.target(stack, path=None, sandbox=sandbox)
     found = target.stack_file
     _refuse_protected(found)
-    own = dataclasses.replace(found, content=accepted_content(found.content, kind_of(found)))
+    scheduler = scheduler_class(found)
+    own = dataclasses.replace(found, content=accepted_content(found.content, scheduler))
     try:
-        if scheduler_class(found) is not None:
+        if scheduler is not None:
             plan_of(own)
     except ConfigError as error:
         console.progress(f"no file system and no metrics are added to {target.stack}: {error}")
@@ -259,26 +260,26 @@ def _own_target(stack: str, begun: Path | None, *, sandbox: bool) -> Target:
 
 def _subject(target: Target, directory: Path) -> Accepted:
     """Return what the steps of a stack depend on."""
-    kind = kind_of(target.stack_file)
-    _, changes = changed_content(target.stack_file.content, kind)
+    own = scheduler_class(target.stack_file)
+    _, changes = changed_content(target.stack_file.content, own)
     accepted = Accepted(
         stack=target.stack,
-        kind=kind,
+        scheduler=own,
         file=directory / OWN_FILE,
         changed=directory / CHANGED_FILE,
         changes=changes,
         directory=directory,
         has_block=bool(block_timelines(config_of(target.stack_file))),
     )
-    if scheduler_class(target.stack_file) is None:
+    if own is None:
         return accepted
     storage = target.stack_file.cluster.get("storage") or {}
-    scheduler = scheduler_of(target)
+    scheduler = own(target)
     tested = _tested(scheduler)
     return dataclasses.replace(
         accepted,
         test=_test(tested, scheduler),
-        training=_training(tested, scheduler, kind, directory),
+        training=_training(tested, scheduler, directory),
         figure="" if target.is_sandbox or tested is None else _figure(scheduler.plan),
         creates_lustre=any(each.get("kind") == "fsx-lustre" for each in storage.values()),
     )
@@ -293,13 +294,13 @@ def _tested(scheduler: Scheduler[Any]) -> PlannedTest | None:
 
 
 def _training(
-    tested: PlannedTest | None, scheduler: Scheduler[Any], kind: str, directory: Path
+    tested: PlannedTest | None, scheduler: Scheduler[Any], directory: Path
 ) -> Training | None:
     """Return what the nodes of a stack train; None if it has none."""
     if tested is None:
         return None
     return training_of(
-        kind,
+        type(scheduler),
         nvidia=MAKERS[tested.test] == "nvidia",
         storage=scheduler.shared_directory(),
         directory=directory / "training",
@@ -319,7 +320,7 @@ def _write_files(own: StackFile, subject: Accepted) -> None:
     Raises:
         CommandError: they cannot be written; nothing was deployed.
     """
-    changed, _ = changed_content(own.content, subject.kind)
+    changed, _ = changed_content(own.content, subject.scheduler)
     try:
         subject.directory.mkdir(parents=True, exist_ok=True)
         for path, content in ((subject.file, own.content), (subject.changed, changed)):

@@ -38,6 +38,10 @@ class BatchScheduler(Scheduler["BatchJob"]):
     reserved_prefix: ClassVar = "AWS_BATCH"
     """See `environment` in `components/config/batch.py`."""
     tests_chosen_nodes: ClassVar = False
+    slow_types: ClassVar = (
+        "aws:batch/computeEnvironment:ComputeEnvironment",
+        "aws:batch/jobQueue:JobQueue",
+    )
 
     @cached_property
     def plan(self) -> BatchPlan:
@@ -58,6 +62,14 @@ class BatchScheduler(Scheduler["BatchJob"]):
         from trainyard.schedulers.batch.job_plan import plan_program
 
         return plan_program(self.plan, asked, request)
+
+    @classmethod
+    def change_in_place(cls, architecture: dict[str, Any]) -> str:
+        """Raise the timeout of a job definition by a minute, which is a new revision of it."""
+        for name, definition in (architecture.get("job_definitions") or {}).items():
+            definition["timeout_minutes"] = int(definition.get("timeout_minutes") or 60) + 1
+            return f"job_definitions.{name}.timeout_minutes"
+        return ""
 
     def submit(self, job: BatchJob, wait: JobWait | None) -> None:
         """Submit a job to its queue."""

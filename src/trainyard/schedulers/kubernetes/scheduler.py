@@ -35,6 +35,13 @@ class KubernetesScheduler(Scheduler["KubernetesJob"]):
     instead_of_plain_values: ClassVar = "use --secret NAME=secret/SECRET/KEY instead"
     artifacts: ClassVar = MappingProxyType({"kubeconfig": "kubeconfig"})
     log_group_hint: ClassVar = "; choose the logs of its control plane in `architecture.log_types`"
+    chooses_image: ClassVar = True
+    slow_types: ClassVar = (
+        "aws:eks/cluster:Cluster",
+        "aws:eks/nodeGroup:NodeGroup",
+        "aws:eks/addon:Addon",
+    )
+    repair_minutes: ClassVar = 10.0
 
     @cached_property
     def plan(self) -> EksPlan:
@@ -54,6 +61,24 @@ class KubernetesScheduler(Scheduler["KubernetesJob"]):
         from trainyard.schedulers.kubernetes.job_plan import plan_program
 
         return plan_program(self.plan, asked, request)
+
+    @classmethod
+    def mount_settings(cls, name: str) -> Mapping[str, Any]:
+        """Return no keys: every file system becomes a claim that pods mount."""
+        del name
+        return {}
+
+    @classmethod
+    def change_in_place(cls, architecture: dict[str, Any]) -> str:
+        """Raise the maximum of the system nodes.
+
+        https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateNodegroupConfig.html
+        """
+        from trainyard.components.config.eks import SystemNodeGroup
+
+        nodes = architecture.setdefault("system_node_group", {})
+        nodes["maximum"] = nodes.get("maximum", SystemNodeGroup.model_fields["maximum"].default) + 1
+        return "system_node_group.maximum"
 
     def shared_directory(self) -> str:
         """Return the path of the first file system in the container."""

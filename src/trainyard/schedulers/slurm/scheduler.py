@@ -38,6 +38,14 @@ class SlurmScheduler(Scheduler["SlurmJob"]):
     artifacts: ClassVar = MappingProxyType({"cluster-config": "cluster_config"})
     runs_programs_in_sandbox: ClassVar = True
     drains_nodes: ClassVar = True
+    has_head_node: ClassVar = True
+    node_path: ClassVar = (
+        "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/opt/slurm/bin:/opt/amazon/efa/bin"
+    )
+    slow_types: ClassVar = ("aws:cloudformation/stack:Stack",)
+    repair_minutes: ClassVar = 1.0
+    """Until the node is drained; ParallelCluster replaces it later."""
+    change_minutes: ClassVar = 5.0
 
     @cached_property
     def plan(self) -> ParallelClusterPlan:
@@ -59,6 +67,25 @@ class SlurmScheduler(Scheduler["SlurmJob"]):
 
         review_program(asked, request, self.target)
         return plan_program(self.plan, asked, request)
+
+    @classmethod
+    def mount_settings(cls, name: str) -> Mapping[str, Any]:
+        """Return the directory in which all nodes have the file system."""
+        return {"mount_directory": f"/{name}"}
+
+    @classmethod
+    def change_in_place(cls, architecture: dict[str, Any]) -> str:
+        """Add or remove ParallelCluster's dashboard, which is no part of the nodes.
+
+        https://docs.aws.amazon.com/parallelcluster/latest/ug/Monitoring-v3.html: `Dashboards` can
+        be changed during an update
+        """
+        from trainyard.components.config.parallelcluster import Monitoring
+
+        monitoring = architecture.setdefault("monitoring", {})
+        default = Monitoring.model_fields["dashboard"].default
+        monitoring["dashboard"] = not monitoring.get("dashboard", default)
+        return "monitoring.dashboard"
 
     def shared_directory(self) -> str:
         """Return the directory of a file system that all nodes mount."""
