@@ -32,6 +32,21 @@ class Planner(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ArchitectureFacts:
+    """What commands know of the stacks of an architecture, whether their files are valid or not."""
+
+    has_kubernetes: bool = False
+    """Whether a stack has a Kubernetes cluster, with a provider that can lose it."""
+    needs_aws_cli: bool = False
+    """Whether its preview runs `aws`:
+    https://github.com/pulumi/pulumi-eks/blob/v4.3.0/nodejs/eks/dependencies.ts"""
+    made_by_parallelcluster: bool = False
+    """Whether AWS ParallelCluster makes the cluster, with a CloudFormation stack of its own."""
+    holds_other_stacks: bool = False
+    """Whether other stacks have their nodes in what a stack creates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArchitecturePackage:
     """The package of one architecture, with the modules `planner`, `account` and `resources`."""
 
@@ -43,6 +58,7 @@ class ArchitecturePackage:
     public_subnet_tags: Mapping[str, str] = field(default_factory=dict[str, str])
     """Tags of the subnets of a new VPC."""
     private_subnet_tags: Mapping[str, str] = field(default_factory=dict[str, str])
+    facts: ArchitectureFacts = ArchitectureFacts()
 
     @property
     def resources(self) -> str:
@@ -63,11 +79,13 @@ ARCHITECTURES: Mapping[str, ArchitecturePackage] = {
         # https://docs.aws.amazon.com/eks/latest/userguide/network-load-balancing.html
         public_subnet_tags={"kubernetes.io/role/elb": "1"},
         private_subnet_tags={"kubernetes.io/role/internal-elb": "1"},
+        facts=ArchitectureFacts(has_kubernetes=True, needs_aws_cli=True),
     ),
     "parallelcluster": ArchitecturePackage(
         package="trainyard.components.parallelcluster",
         account_part="ParallelClusterAccount",
         component="ParallelClusterArchitecture",
+        facts=ArchitectureFacts(made_by_parallelcluster=True),
     ),
     "batch": ArchitecturePackage(
         package="trainyard.components.batch",
@@ -78,9 +96,16 @@ ARCHITECTURES: Mapping[str, ArchitecturePackage] = {
         package="trainyard.components.network_stack",
         account_part="NetworkAccount",
         component="NetworkArchitecture",
+        facts=ArchitectureFacts(holds_other_stacks=True),
     ),
 }
 """By `architecture.kind` of the stack file."""
+
+
+def facts_of(kind: str) -> ArchitectureFacts:
+    """Return the facts of an architecture; none holds of a kind that does not exist."""
+    found = ARCHITECTURES.get(kind)
+    return found.facts if found else ArchitectureFacts()
 
 
 def account_of(config: StackConfig) -> AccountPart[Any, Any]:

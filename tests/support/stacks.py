@@ -28,22 +28,15 @@ from trainyard.components.network.facts import VpcFacts, ZoneFacts
 from trainyard.sandbox.account.fixture import fixture
 from trainyard.sandbox.account.images import NEURON
 from trainyard.stack_files.completion import sandbox_completion
-from trainyard.stack_files.stack_files import (
-    BATCH,
-    EKS,
-    NETWORK,
-    PARALLELCLUSTER,
-    find_stack_file,
-    stack_names,
-)
+from trainyard.stack_files.stack_files import find_stack_file, stack_names
 
 ROOT = Path(__file__).parents[2]
 STACKS = stack_names()
 _KINDS = {stack: find_stack_file(stack).architecture for stack in STACKS}
-EKS_STACKS = [stack for stack in STACKS if _KINDS[stack] == EKS]
-PARALLELCLUSTER_STACKS = [stack for stack in STACKS if _KINDS[stack] == PARALLELCLUSTER]
-BATCH_STACKS = [stack for stack in STACKS if _KINDS[stack] == BATCH]
-NETWORK_STACKS = [stack for stack in STACKS if _KINDS[stack] == NETWORK]
+EKS_STACKS = [stack for stack in STACKS if _KINDS[stack] == "eks"]
+PARALLELCLUSTER_STACKS = [stack for stack in STACKS if _KINDS[stack] == "parallelcluster"]
+BATCH_STACKS = [stack for stack in STACKS if _KINDS[stack] == "batch"]
+NETWORK_STACKS = [stack for stack in STACKS if _KINDS[stack] == "network"]
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 """The time of the goldens; times of the account are relative to it."""
 

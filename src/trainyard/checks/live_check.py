@@ -10,7 +10,6 @@ from trainyard.components import clock
 from trainyard.components.architectures.preflight import run_preflight
 from trainyard.components.config.problems import ROOT, Assumed, ConfigError
 from trainyard.stack_files.stack_config import config_of
-from trainyard.stack_files.stack_files import EKS
 from trainyard.stack_files.stack_references import network_reader
 from trainyard.workspace.aws_cli import aws_cli_row
 from trainyard.workspace.target import Target
@@ -63,7 +62,7 @@ def _preflight_result(target: Target) -> CheckResult:
     found = run_preflight(
         config, stack_file=target.stack_file.name, region=target.region, now=clock.now()
     )
-    if target.stack_file.architecture == EKS and not target.is_sandbox:
+    if target.stack_file.facts.needs_aws_cli and not target.is_sandbox:
         found = dataclasses.replace(found, rows=(*found.rows, aws_cli_row()))
     error = (
         ConfigError(found.problems, stack_file=target.stack_file.name) if found.problems else None

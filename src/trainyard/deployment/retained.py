@@ -21,7 +21,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import console, failures
 from trainyard.components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
-from trainyard.stack_files.stack_files import PARALLELCLUSTER
 from trainyard.workspace.recovery.account import LookupAccount, tag_map
 from trainyard.workspace.target import Target
 
@@ -63,7 +62,7 @@ def report_retained(target: Target, *, destroyed: bool) -> None:
         target: The stack and its account.
         destroyed: Whether the cluster was destroyed; otherwise its `up` failed.
     """
-    if target.stack_file.architecture != PARALLELCLUSTER:
+    if not target.stack_file.facts.made_by_parallelcluster:
         return
     name, region = str(target.stack_file.cluster.get("name")), target.region
     look = what_stays if destroyed else what_failed_creations_left

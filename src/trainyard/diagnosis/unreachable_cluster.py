@@ -20,7 +20,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 from trainyard.cli import console, failures
 from trainyard.components.plain_text import shell_word
 from trainyard.engine.engine_process import EngineFailedError
-from trainyard.stack_files.stack_files import EKS
 from trainyard.workspace.exported_state import exported_state, resources_of
 from trainyard.workspace.target import Target
 
@@ -65,7 +64,7 @@ def variables_of_gone_cluster(workspace: Workspace) -> dict[str, str]:
         WrongUseError: the cluster exists, the account cannot be queried, or is not the stack's.
     """
     file = workspace.stack_file
-    if file.architecture != EKS:
+    if not file.facts.has_kubernetes:
         raise failures.WrongUseError(f"{OPTION}: {file.stack} has no EKS cluster")
     answer = _ask(workspace)
     if not answer.gone:

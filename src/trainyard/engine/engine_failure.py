@@ -21,7 +21,6 @@ from trainyard.diagnosis.rollout import look_at, plugins_not_ready
 from trainyard.diagnosis.unreachable_cluster import why_it_is_unreachable
 from trainyard.engine.engine_process import EngineFailedError
 from trainyard.stack_files.stack_config import config_of
-from trainyard.stack_files.stack_files import PARALLELCLUSTER
 from trainyard.workspace.exported_state import exported_state, resources_of
 from trainyard.workspace.target import Target
 
@@ -55,7 +54,7 @@ def why_it_failed(errors: Sequence[EngineError], workspace: Workspace) -> list[s
         pool_of=lambda error: _pool(error, config, target),
     )
     found += advice(errors, stack)
-    if target.stack_file.architecture == PARALLELCLUSTER and any(map(_is_of_cluster, errors)):
+    if target.stack_file.facts.made_by_parallelcluster and any(map(_is_of_cluster, errors)):
         found += _cluster_reasons(config.name, target)
     if any(is_unready_daemon_set(error) for error in errors):
         found += _plugins(workspace)

@@ -13,11 +13,11 @@ from trainyard.schedulers.kubernetes.scheduler import KubernetesScheduler
 from trainyard.schedulers.scheduler import Scheduler
 from trainyard.schedulers.slurm.scheduler import SlurmScheduler
 from trainyard.stack_files.stack_config import kind_of
-from trainyard.stack_files.stack_files import BATCH, EKS, PARALLELCLUSTER, StackFile
+from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.target import Target
 
 SCHEDULERS: Mapping[str, type[Scheduler[Any]]] = MappingProxyType(
-    {EKS: KubernetesScheduler, PARALLELCLUSTER: SlurmScheduler, BATCH: BatchScheduler}
+    {"eks": KubernetesScheduler, "parallelcluster": SlurmScheduler, "batch": BatchScheduler}
 )
 """By architecture kind."""
 EVERY_TEST = tuple(dict.fromkeys(name for each in SCHEDULERS.values() for name in each.tests))

@@ -128,8 +128,6 @@ class Scheduler(ABC, Generic[OwnJob]):
     """Whether jobs of the sandbox run their programs, on this machine."""
     drains_nodes: ClassVar[bool] = False
     """Whether `verify` can drain nodes."""
-    has_head_node: ClassVar[bool] = False
-    """Whether users log in to a node that manages the others."""
     chooses_image: ClassVar[bool] = False
     """Whether a program of `run` has an image of its own; otherwise, it runs on the nodes, or in
     the image of a job definition."""

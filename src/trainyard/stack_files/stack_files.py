@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from trainyard.components.architectures.registry import ArchitectureFacts, facts_of
 from trainyard.components.catalog.kueue import CONTROLLER_RELEASES
 from trainyard.stack_files.installation import INSTALLATION, OWN_FILES, PROJECT, Installation
 from trainyard.stack_files.stacks_directory import (
@@ -26,13 +27,6 @@ from trainyard.stack_files.yaml_reader import read_written, read_yaml
 CLUSTER_KEY = f"{PROJECT}:cluster"
 REGION_KEY = "aws:region"
 PROFILE_KEY = "aws:profile"
-
-EKS = "eks"
-PARALLELCLUSTER = "parallelcluster"
-BATCH = "batch"
-NETWORK = "network"
-"""Architecture kinds as named in stack files."""
-
 
 # Names of files and directories contain the stack name. In addition to Pulumi's rule, it must begin
 # with a letter or digit:
@@ -129,8 +123,15 @@ class StackFile:
         return kind if isinstance(kind, str) else ""
 
     @property
+    def facts(self) -> ArchitectureFacts:
+        """What holds for stacks of its architecture."""
+        return facts_of(self.architecture)
+
+    @property
     def controllers(self) -> list[str]:
-        """Names of the controllers that an EKS stack installs from their releases."""
+        """Names of the controllers that the stack installs in Kubernetes from their releases."""
+        if not self.facts.has_kubernetes:
+            return []
         addons = ("architecture", "addons")
         return [name for name in CONTROLLER_RELEASES if self._value(*addons, name) is True]
 

@@ -19,7 +19,7 @@ from trainyard.sandboxes.session import started_sandbox
 from trainyard.stack_files.completion import overruled, sandbox_completion
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.moved_checkout import follow_checkout
-from trainyard.stack_files.stack_files import EKS, PARALLELCLUSTER, StackFile
+from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.aws_cli import require_aws_cli
 from trainyard.workspace.backend import StackMissingError, backend_variables, offer_stack
 from trainyard.workspace.locks import hold_lock, refuse_taken, release_lock
@@ -160,11 +160,10 @@ def _tell_foreign_ids(stack_file: StackFile) -> None:
 def sandbox_workspace(target: Target) -> Workspace:
     """Return a workspace in the project of the sandbox; start it with what the stack needs."""
     stack_file = target.stack_file
-    needs_parallelcluster = stack_file.architecture == PARALLELCLUSTER
     sandbox = started_sandbox(
         console.progress,
-        with_parallelcluster=needs_parallelcluster,
-        controllers=stack_file.controllers if stack_file.architecture == EKS else (),
+        with_parallelcluster=stack_file.facts.made_by_parallelcluster,
+        controllers=stack_file.controllers,
     )
     return sandbox.workspace(target, console.progress)
 
@@ -178,7 +177,7 @@ def account_workspace(target: Target) -> Workspace:
     """
     stack_file = target.stack_file
     require_credentials()
-    if stack_file.architecture == EKS:
+    if stack_file.facts.needs_aws_cli:
         require_aws_cli()
     backend = backend_variables(stack_file)
     engine = ensure_pulumi(console.progress)

@@ -17,7 +17,6 @@ from trainyard.cli import console, failures, options
 from trainyard.deployment.stack_outputs import deployed_cluster
 from trainyard.schedulers.deployed_stack import deployed_stack
 from trainyard.stack_files.files import write_private
-from trainyard.stack_files.stack_files import EKS
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
 from trainyard.stack_files.yaml_reader import read_yaml
 
@@ -42,7 +41,7 @@ def kubeconfig(
     sandbox's own file is written.
     """
     target = options.target(stack, path=stack_file, sandbox=sandbox)
-    if target.stack_file.architecture != EKS:
+    if not target.stack_file.facts.has_kubernetes:
         raise failures.WrongUseError(f"{stack} has no Kubernetes cluster, so it has no kubeconfig")
     cluster, own = deployed_cluster(deployed_stack(context, target))
     if sandbox and path is None:

@@ -9,7 +9,6 @@ import typer
 from trainyard.cli import console, failures, options
 from trainyard.components.parallelcluster.ssh_review import KEY as SSH_KEY
 from trainyard.schedulers.deployed_stack import deployed_stack
-from trainyard.stack_files.stack_files import PARALLELCLUSTER
 from trainyard.workspace.shells import become, stack_with_nodes
 
 
@@ -25,7 +24,7 @@ def ssh(
     Manager. Prints the command, and exits with its exit code.
     """
     target = stack_with_nodes(stack, stack_file, sandbox=sandbox)
-    if target.stack_file.architecture != PARALLELCLUSTER:
+    if not target.stack_file.facts.made_by_parallelcluster:
         raise failures.WrongUseError(
             f"{stack} has no head node; for a shell on a node: {target.command('ssm')}"
         )

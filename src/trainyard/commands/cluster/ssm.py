@@ -13,7 +13,6 @@ from trainyard.cli import failures, options
 from trainyard.components.quotas.lookup import CLUSTER_TAGS, is_own
 from trainyard.components.tagging import tag_map
 from trainyard.schedulers.deployed_stack import deployed_stack
-from trainyard.stack_files.stack_files import PARALLELCLUSTER
 from trainyard.workspace.shells import become, stack_with_nodes
 from trainyard.workspace.target import Target
 
@@ -33,7 +32,7 @@ def ssm(
     code.
     """
     target = stack_with_nodes(stack, stack_file, sandbox=sandbox)
-    if target.stack_file.architecture == PARALLELCLUSTER and not node:
+    if target.stack_file.facts.made_by_parallelcluster and not node:
         outputs = deployed_stack(context, target).outputs(show_secrets=False)
         become(shlex.split(str(outputs["ssm_command"])), target)
     instance = selected(_running(target), node, stack=stack)

@@ -9,7 +9,6 @@ from trainyard.deployment.engine_commands import Show, changed, opened_deployed,
 from trainyard.deployment.inhabited_network import refuse_inhabited
 from trainyard.deployment.operation_end import finish
 from trainyard.deployment.retained import report_retained
-from trainyard.stack_files.stack_files import NETWORK
 
 
 def destroy(
@@ -29,7 +28,7 @@ def destroy(
         return
     workspace, variables = deployed
     before = protected.kept_objects(workspace)
-    if target.stack_file.architecture == NETWORK:
+    if target.stack_file.facts.holds_other_stacks:
         refuse_inhabited(before, target)
     # The engine refuses to start if a resource is protected, unless it may skip protected
     # resources.

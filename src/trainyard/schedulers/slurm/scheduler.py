@@ -38,7 +38,6 @@ class SlurmScheduler(Scheduler["SlurmJob"]):
     artifacts: ClassVar = MappingProxyType({"cluster-config": "cluster_config"})
     runs_programs_in_sandbox: ClassVar = True
     drains_nodes: ClassVar = True
-    has_head_node: ClassVar = True
     node_path: ClassVar = (
         "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/opt/slurm/bin:/opt/amazon/efa/bin"
     )
