@@ -29,31 +29,11 @@ from trainyard.components.config.problems import (
     stack_of,
 )
 from trainyard.components.config.stack import StackConfig
+from trainyard.components.config.stack_models import given_model, models_of
 from trainyard.components.plain_text import printable
 
 if TYPE_CHECKING:
-    from trainyard.components.config.batch import BatchStackConfig
-    from trainyard.components.config.eks import EksStackConfig
-    from trainyard.components.config.network_stack import NetworkStackConfig
-    from trainyard.components.config.parallelcluster import ParallelClusterStackConfig
-
-    AnyStackConfig = (
-        EksStackConfig | ParallelClusterStackConfig | BatchStackConfig | NetworkStackConfig
-    )
-    from trainyard.components.config.stack import StackConfig
-
-
-def given_model(kind: object) -> type[StackConfig]:
-    """Return the model that validates a stack file.
-
-    For an unknown kind, it is the model of all architectures, whose error lists the valid kinds.
-    """
-    models = _models(kind)
-    if models is not None:
-        return models[0]
-    from trainyard.components.config.given_stack import GivenStack
-
-    return GivenStack
+    from trainyard.components.config.stack_models import AnyStackConfig
 
 
 def narrowed(config: StackConfig, network: PlacedNetwork) -> AnyStackConfig:
@@ -67,32 +47,9 @@ def narrowed(config: StackConfig, network: PlacedNetwork) -> AnyStackConfig:
         "network": network,
         "network_stack": given.stack if isinstance(given, StackNetwork) else None,
     }
-    models = _models(config.architecture.kind)
+    models = models_of(config.architecture.kind)
     assert models is not None  # noqa: S101 - the kind is validated
     return models[1].model_construct(config.model_fields_set, **fields)
-
-
-def _models(kind: object) -> tuple[type[StackConfig], type[AnyStackConfig]] | None:
-    """Return the models of a stack file and of a checked configuration, by kind."""
-    match kind:
-        case "eks":
-            from trainyard.components.config import eks
-
-            return eks.GivenEksStack, eks.EksStackConfig
-        case "parallelcluster":
-            from trainyard.components.config import parallelcluster as cluster
-
-            return cluster.GivenParallelClusterStack, cluster.ParallelClusterStackConfig
-        case "batch":
-            from trainyard.components.config import batch
-
-            return batch.GivenBatchStack, batch.BatchStackConfig
-        case "network":
-            from trainyard.components.config import network_stack
-
-            return network_stack.GivenNetworkStack, network_stack.NetworkStackConfig
-        case _:
-            return None
 
 
 # Values that YAML reads as something other than the text in the stack file.

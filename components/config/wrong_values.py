@@ -19,8 +19,8 @@ from trainyard.components.config.keys import (
     location_in,
     value_at,
 )
-from trainyard.components.config.load import given_model
 from trainyard.components.config.problems import Problem, nearest, nearest_of, show
+from trainyard.components.config.stack_models import given_model
 from trainyard.components.look_alikes import odd_characters, plain_characters
 from trainyard.components.secret_text import is_private_key, looks_secret
 

@@ -14,11 +14,12 @@ from trainyard.components.config.batch import BatchStackConfig
 from trainyard.components.config.eks import EksStackConfig
 from trainyard.components.config.given_stack import GivenStack
 from trainyard.components.config.keys import kinds_of
-from trainyard.components.config.load import given_model, load_stack_config
+from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.network_stack import NetworkStackConfig
 from trainyard.components.config.parallelcluster import ParallelClusterStackConfig
 from trainyard.components.config.problems import ConfigError
 from trainyard.components.config.stack import StackConfig
+from trainyard.components.config.stack_models import given_model
 
 KINDS = kinds_of(GivenStack.model_fields["architecture"].annotation)
 

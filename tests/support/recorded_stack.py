@@ -20,7 +20,7 @@ from trainyard.schedulers.slurm.scheduler import SlurmScheduler
 from trainyard.verify.inventory import Inventory
 from trainyard.verify.node_marks import Mark
 from trainyard.verify.stages import Stage
-from trainyard.verify.verification import Verified
+from trainyard.verify.verified import Verified
 from trainyard.workspace.target import Target
 
 AS_PLANNED = Stage(name="inventory", result="pass", reason="2 of 2 nodes are as planned")

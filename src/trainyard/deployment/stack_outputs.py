@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from trainyard.cli import failures
 from trainyard.engine.engine_process import EngineFailedError
 from trainyard.sandboxes.session import require_stack
-from trainyard.schedulers.deployed_stack import DeployedStack
 from trainyard.workspace.backend import StackMissingError
 from trainyard.workspace.session import Purpose, open_workspace, refuse_occupied
 from trainyard.workspace.target import Target
@@ -23,14 +23,16 @@ def document(value: Any) -> str:
     return json.dumps(value, indent=2)
 
 
-def deployed_cluster(deployed: DeployedStack) -> tuple[str, str]:
+def deployed_cluster(target: Target, outputs: Mapping[str, Any]) -> tuple[str, str]:
     """Return the name of the cluster of an EKS stack, and its kubeconfig.
+
+    Args:
+        target: The stack and its account.
+        outputs: What the stack exports, with secrets.
 
     Raises:
         CommandError: the stack has no cluster yet.
     """
-    target = deployed.target
-    outputs = deployed.outputs(show_secrets=True)
     if "kubeconfig" not in outputs:
         command = target.command("up")
         raise failures.CommandError(f"{target.stack} has no cluster yet; deploy it: {command}")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from trainyard.schedulers.log_request import LogRequest
     from trainyard.verify.inventory import Inventory
     from trainyard.verify.planned_nodes import PlannedTest
-    from trainyard.verify.verification import Verified
+    from trainyard.verify.verified import Verified
     from trainyard.workspace.target import Target
     from trainyard.workspace.workspace import Workspace
 

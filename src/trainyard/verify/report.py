@@ -13,7 +13,7 @@ from trainyard.pages.page import page, paragraph, section, table
 from trainyard.pages.plot import picture
 from trainyard.verify.collective_log import size_text
 from trainyard.verify.stages import Part, Stage
-from trainyard.verify.verification import Verified
+from trainyard.verify.verified import Verified
 
 
 def report(verified: Verified) -> dict[str, Any]:

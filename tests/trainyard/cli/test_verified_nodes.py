@@ -18,7 +18,7 @@ from trainyard.schedulers.registry import scheduler_of
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.verify.planned_nodes import PlannedTest
 from trainyard.verify.stages import Stage
-from trainyard.verify.verification import Verified
+from trainyard.verify.verified import Verified
 from trainyard.workspace.target import target_of
 
 RANKS = SLOW.replace("32 nics", "4 nics") + "".join(

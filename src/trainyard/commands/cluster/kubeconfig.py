@@ -43,7 +43,8 @@ def kubeconfig(
     target = options.target(stack, path=stack_file, sandbox=sandbox)
     if not target.stack_file.facts.has_kubernetes:
         raise failures.WrongUseError(f"{stack} has no Kubernetes cluster, so it has no kubeconfig")
-    cluster, own = deployed_cluster(deployed_stack(context, target))
+    outputs = deployed_stack(context, target).outputs(show_secrets=True)
+    cluster, own = deployed_cluster(target, outputs)
     if sandbox and path is None:
         written, _ = target.write_kubeconfig(own)
         console.answer(f"{target.account.kubectl_command(written)} get nodes")

@@ -13,7 +13,7 @@ from trainyard.jobs.nodes import JobError
 from trainyard.verify.inventory import Inventory, no_inventory
 from trainyard.verify.planned_nodes import PlannedTest
 from trainyard.verify.stages import PlannedNodes
-from trainyard.verify.verification import Verified
+from trainyard.verify.verified import Verified
 
 
 def planned_test(plan: BatchPlan, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:

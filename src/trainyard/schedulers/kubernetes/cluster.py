@@ -11,8 +11,7 @@ from kubernetes.config import ConfigException
 from urllib3.exceptions import HTTPError
 
 from trainyard.cli import failures
-from trainyard.deployment.stack_outputs import deployed_cluster
-from trainyard.schedulers.deployed_stack import DeployedStack
+from trainyard.deployment.stack_outputs import deployed_cluster, outputs_of
 from trainyard.schedulers.kubernetes.cluster_client import cluster_client
 from trainyard.workspace.target import Target
 
@@ -26,7 +25,7 @@ def reached_cluster(target: Target) -> Iterator[client.ApiClient]:
         CommandError: the stack has no cluster, or its API server refuses a request or does not
             respond.
     """
-    cluster, kubeconfig = deployed_cluster(DeployedStack(target))
+    cluster, kubeconfig = deployed_cluster(target, outputs_of(target, show_secrets=True))
     with (
         target.access(),
         answering(cluster),

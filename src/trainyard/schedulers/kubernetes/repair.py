@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from trainyard.cli import console, failures
 from trainyard.components.account.call_failures import explained
 from trainyard.components.eks.plan import EksPlan
-from trainyard.deployment.stack_outputs import deployed_cluster
+from trainyard.deployment.stack_outputs import deployed_cluster, outputs_of
 from trainyard.jobs.nodes import JobNodes
 from trainyard.repair.account import Account
 from trainyard.repair.decision import Decision
@@ -18,7 +18,6 @@ from trainyard.repair.node_replacement import NodeReplacement
 from trainyard.repair.nodes import Nodes, RunningPod
 from trainyard.repair.repair_request import RepairRequest
 from trainyard.repair.report import report
-from trainyard.schedulers.deployed_stack import DeployedStack
 from trainyard.schedulers.job_wait import JobWait
 from trainyard.schedulers.kubernetes.cluster import answering
 from trainyard.schedulers.kubernetes.cluster_client import cluster_client
@@ -35,9 +34,8 @@ def opened(plan: EksPlan, request: RepairRequest) -> Iterator[NodeReplacement]:
         WrongUseError: there are no credentials.
         CommandError: the stack has no cluster, or AWS or the API server refuses a request.
     """
-    deployed = DeployedStack(request.target)
-    groups = deployed.outputs(show_secrets=False).get("node_groups", {})
-    cluster, kubeconfig = deployed_cluster(deployed)
+    outputs = outputs_of(request.target, show_secrets=True)
+    cluster, kubeconfig = deployed_cluster(request.target, outputs)
     with (
         request.target.access(),
         answering(cluster),
@@ -48,7 +46,7 @@ def opened(plan: EksPlan, request: RepairRequest) -> Iterator[NodeReplacement]:
             nodes=Nodes(api),
             account=account,
             plans=plan.node_groups,
-            outputs=groups,
+            outputs=outputs.get("node_groups", {}),
             named=request.node,
             journal=request.journal,
             drain_limit_minutes=request.drain_limit_minutes,

@@ -21,9 +21,8 @@ from urllib3.exceptions import HTTPError
 
 from trainyard.cli import console, failures
 from trainyard.components.catalog.kueue import QUEUE_LABEL
-from trainyard.deployment.stack_outputs import deployed_cluster
+from trainyard.deployment.stack_outputs import deployed_cluster, outputs_of
 from trainyard.jobs.job_manifest import JobManifest, Manifest, kubectl_name
-from trainyard.schedulers.deployed_stack import DeployedStack
 from trainyard.schedulers.job_wait import JobWait
 from trainyard.schedulers.kubernetes.cluster import answering
 from trainyard.schedulers.kubernetes.cluster_client import cluster_client
@@ -64,7 +63,7 @@ def submit_manifest(manifest: Manifest, *, target: Target, wait: JobWait | None)
     """
     # While the stack changes, its nodes may change as well.
     refuse_occupied(target)
-    cluster, kubeconfig = deployed_cluster(DeployedStack(target))
+    cluster, kubeconfig = deployed_cluster(target, outputs_of(target, show_secrets=True))
     path, _ = target.write_kubeconfig(kubeconfig)
     kubectl = target.account.kubectl_command(path)
     manifests = manifest.jobs

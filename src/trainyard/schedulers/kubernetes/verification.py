@@ -17,7 +17,7 @@ from trainyard.stack_files.stack_config import config_of
 from trainyard.verify.inventory import Inventory, kubernetes_inventory, node_selector
 from trainyard.verify.node_marks import Mark, mark_node, marks_of, node_results
 from trainyard.verify.planned_nodes import PlannedTest, listed_test
-from trainyard.verify.verification import Verified
+from trainyard.verify.verified import Verified
 from trainyard.workspace.target import Target
 
 _SYSTEM = "kube-system"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trainyard.schedulers.slurm.job_plan import SlurmJob
     from trainyard.verify.inventory import Inventory
     from trainyard.verify.planned_nodes import PlannedTest
-    from trainyard.verify.verification import Verified
+    from trainyard.verify.verified import Verified
     from trainyard.workspace.workspace import Workspace
 
 

@@ -14,7 +14,7 @@ from trainyard.schedulers.slurm.submission import HeadNode, reached_head_node
 from trainyard.verify.inventory import SHOW_NODES, Inventory, slurm_inventory
 from trainyard.verify.node_marks import node_results
 from trainyard.verify.planned_nodes import PlannedTest, listed_test
-from trainyard.verify.verification import Verified
+from trainyard.verify.verified import Verified
 from trainyard.workspace.target import Target
 
 Reached = Callable[[ParallelClusterPlan, Target], AbstractContextManager[HeadNode]]
