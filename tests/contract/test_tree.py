@@ -15,6 +15,7 @@ import pytest
 
 from tests.contract.support.tree import (
     Tree,
+    circles,
     long_functions,
     long_modules,
     measured_imports,
@@ -54,6 +55,11 @@ def test_functions_fit_on_a_screen() -> None:
 
 def test_modules_stay_readable() -> None:
     assert not long_modules(our_tree(), MOST_LINES_OF_A_MODULE)
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Neither of them could be read, tested or moved without the other ones."""
+    assert not circles(our_tree())
 
 
 def test_files_of_go_and_shell_stay_short() -> None:
@@ -99,6 +105,20 @@ def needless(
 ) -> dict[str, str]:
     """Return the needless modules of a tree of these files."""
     return needless_modules(made_up(root, files), commands=commands, measured=measured)
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_circle"),
+    [
+        ("from a.whole import name", True),
+        ("def f():\n    from a.whole import name", True),
+        ("if TYPE_CHECKING:\n    from a.whole import name", False),
+        ("from a.other import name", False),
+    ],
+)
+def test_a_circle_of_imports_is_found(tmp_path: Path, statement: str, is_circle: bool) -> None:
+    tree = made_up(tmp_path, {PART: statement, WHOLE: "import a.part", "a/other.py": ""})
+    assert [sorted(each) for each in circles(tree)] == [["a.part", "a.part", "a.whole"]] * is_circle
 
 
 @pytest.mark.parametrize(

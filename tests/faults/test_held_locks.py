@@ -22,8 +22,8 @@ from tests.support.sandbox import TIMEOUT_SECONDS, Sandbox, running
 from trainyard.engine.engine_process import PulumiCommand
 from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.accounts import target_of
 from trainyard.workspace.locks import StackLockedError
-from trainyard.workspace.target import target_of
 from trainyard.workspace.workspace import AccountWorkspace
 
 STACK = "vpc-one-az"

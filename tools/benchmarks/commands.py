@@ -31,7 +31,7 @@ from trainyard.sandboxes.session import running_sandbox
 from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_config import config_of
 from trainyard.stack_files.stack_files import find_stack_file, stack_names
-from trainyard.workspace.target import SandboxAccount
+from trainyard.workspace.accounts import SandboxAccount
 
 # `check` as a whole process, compared with Python that imports only the required packages.
 #

@@ -10,7 +10,8 @@ import typer
 
 from trainyard.cli import console
 from trainyard.stack_files.stack_files import find_stack_file, stack_names
-from trainyard.workspace.target import Target, account_of
+from trainyard.workspace.accounts import account_of
+from trainyard.workspace.target import Target
 
 
 def complete_stack(incomplete: str) -> list[str]:

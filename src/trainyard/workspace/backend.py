@@ -21,7 +21,6 @@ from trainyard.stack_files.yaml_reader import read_yaml
 
 if TYPE_CHECKING:
     from trainyard.stack_files.stack_files import StackFile
-    from trainyard.workspace.workspace import Workspace
 
 
 STACK_NOT_FOUND = 6
@@ -242,18 +241,3 @@ def backend_variables(stack_file: StackFile) -> Mapping[str, str]:
         err=True,
     )
     return {PASSPHRASE: given}
-
-
-def offer_stack(workspace: Workspace) -> None:
-    """Create the stack in the backend if the user agrees.
-
-    Raises:
-        CancelledError: the user does not agree.
-    """
-    stack = workspace.stack_file.stack
-    if not typer.confirm(
-        f"Your Pulumi backend has no stack {stack}. Create it?", default=True, err=True
-    ):
-        raise failures.CancelledError(f"{stack} was not created; nothing was changed")
-    workspace.command.output([*init_arguments(workspace.stack_file), "--no-select"])
-    console.progress(f"created stack {stack} in your Pulumi backend")

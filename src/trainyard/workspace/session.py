@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import typer
+
 from trainyard.cli import console, failures
 from trainyard.cli.command_line import at_the_end
 from trainyard.engine.engine_process import PulumiCommand
@@ -21,7 +23,7 @@ from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.moved_checkout import follow_checkout
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.aws_cli import require_aws_cli
-from trainyard.workspace.backend import StackMissingError, backend_variables, offer_stack
+from trainyard.workspace.backend import StackMissingError, backend_variables, init_arguments
 from trainyard.workspace.locks import hold_lock, refuse_taken, release_lock
 from trainyard.workspace.recovery.leftovers import marked
 from trainyard.workspace.target import Target
@@ -102,8 +104,23 @@ def _prepare(workspace: Workspace, purpose: Purpose) -> None:
         # There is nothing to destroy or refresh in a stack that does not exist.
         if not (purpose.checks_config and console.at_a_terminal()):
             raise
-        offer_stack(workspace)
+        _offer_stack(workspace)
         workspace.prepare(changes=changes, report=console.progress)
+
+
+def _offer_stack(workspace: Workspace) -> None:
+    """Create the stack in the backend if the user agrees.
+
+    Raises:
+        CancelledError: the user does not agree.
+    """
+    stack = workspace.stack_file.stack
+    if not typer.confirm(
+        f"Your Pulumi backend has no stack {stack}. Create it?", default=True, err=True
+    ):
+        raise failures.CancelledError(f"{stack} was not created; nothing was changed")
+    workspace.command.output([*init_arguments(workspace.stack_file), "--no-select"])
+    console.progress(f"created stack {stack} in your Pulumi backend")
 
 
 def work_alone(target: Target, command: str) -> None:

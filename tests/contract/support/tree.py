@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Literal
 
@@ -122,6 +123,27 @@ def _says_duration(lines: list[str], statement: ast.stmt) -> bool:
     while first and lines[first - 1].lstrip().startswith("#"):
         first -= 1
     return any(_DURATION.search(line) for line in lines[first : statement.end_lineno])
+
+
+def circles(tree: Tree) -> list[list[str]]:
+    """Return modules that import each other in a circle, at the top or inside functions.
+
+    What only type checkers read makes none. Of circles with a module in common, one is returned.
+    """
+    graph = {
+        name: {each.module for each in module.imports if each.place != "types"} - {name}
+        for name, module in tree.items()
+    }
+    found: list[list[str]] = []
+    while True:
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError as error:
+            circle = [*reversed(error.args[1])]
+            found.append(circle)
+            graph = {name: of - {*circle} for name, of in graph.items() if name not in circle}
+        else:
+            return found
 
 
 def long_functions(tree: Tree, most: int) -> list[str]:

@@ -24,7 +24,7 @@ from trainyard.sandbox.aws.transitions import TRANSITIONS
 from trainyard.sandbox.aws.unimplemented import FAILURE_CODE
 from trainyard.sandbox.faults.kinds import is_named
 from trainyard.sandbox.faults.schedule import FAULTS, FaultScheduleError, parse_schedule
-from trainyard.workspace.target import SandboxAccount
+from trainyard.workspace.accounts import SandboxAccount
 
 OUTSIDE = {"happens": "node-never-joins"}
 SANDBOX = NodeGroupPlace(region="us-west-2", cluster="c", account=SandboxAccount())

@@ -24,7 +24,7 @@ from trainyard.sandbox.slurm.head_nodes import HeadNodes
 from trainyard.schedulers.job_wait import JobWait
 from trainyard.schedulers.slurm import submission as slurm_submission
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 pytestmark = pytest.mark.engine
 

@@ -18,7 +18,7 @@ from trainyard.capacity.records import Purchase, Records
 from trainyard.cli import failures
 from trainyard.commands.capacity.extend import Extender
 from trainyard.components.account.reader import AccountUnreachableError
-from trainyard.workspace.target import AwsAccount
+from trainyard.workspace.accounts import AwsAccount
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 PURCHASE = Purchase(

@@ -16,7 +16,7 @@ from trainyard.capacity.records import Records
 from trainyard.commands.capacity.buy import Buyer
 from trainyard.components import clock
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 
 def usable(directory: Path, **changes: Any) -> bool:

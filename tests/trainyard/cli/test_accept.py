@@ -36,7 +36,8 @@ from trainyard.schedulers.registry import scheduler_class
 from trainyard.stack_files.completion import completed, sandbox_completion
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.stack_files.stacks_directory import VARIABLE, create
-from trainyard.workspace.target import Target, target_of
+from trainyard.workspace.accounts import target_of
+from trainyard.workspace.target import Target
 
 
 def test_a_stack_with_protected_objects_is_refused(trainyard, tmp_path: Path) -> None:

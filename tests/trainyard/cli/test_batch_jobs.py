@@ -17,7 +17,7 @@ from trainyard.jobs.batch_request import BatchRequest, batch_submission
 from trainyard.schedulers.batch.submission import submit_job
 from trainyard.schedulers.job_wait import JobWait, environment_of
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 BATCH_P5 = find_stack_file("batch-p5")
 

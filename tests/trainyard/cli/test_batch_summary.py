@@ -8,7 +8,7 @@ import pytest
 
 from trainyard.schedulers.batch.summary import Summary, next_commands, print_summary
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 OUTPUTS: dict[str, Any] = {
     "compute_environments": {

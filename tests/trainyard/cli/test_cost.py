@@ -21,7 +21,7 @@ from trainyard.components.catalog.prices import Price
 from trainyard.cost.price_list import current_cost
 from trainyard.cost.stack_cost import cost_line
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 Run = Callable[..., Result]
 Write = Callable[..., Path]

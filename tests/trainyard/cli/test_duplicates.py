@@ -12,8 +12,9 @@ import pytest
 
 from trainyard.deployment.duplicates import explanation, tell_duplicates
 from trainyard.engine.engine_process import EngineFailedError
+from trainyard.workspace.accounts import AwsAccount, SandboxAccount
 from trainyard.workspace.recovery.duplicates import Duplicate
-from trainyard.workspace.target import AwsAccount, SandboxAccount, Target
+from trainyard.workspace.target import Target
 
 
 def test_each_object_has_the_command_that_deletes_it_and_what_it_was_made_for() -> None:

@@ -21,7 +21,7 @@ from trainyard.diagnosis import rollout
 from trainyard.diagnosis.rollout import ClusterState
 from trainyard.engine.engine_events import EngineError
 from trainyard.engine.engine_failure import recorded_kubeconfig, why_it_failed
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 NOW = clock.now()
 BLOCK = "cr-0123456789abcdef0"

@@ -21,7 +21,7 @@ from trainyard.deployment.guarded_update import (
     time_left,
 )
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ from trainyard.components.network.lookup import Inhabitant
 from trainyard.deployment.inhabited_network import refusal, refuse_inhabited
 from trainyard.deployment.protected import Kept
 from trainyard.stack_files.stack_files import StackFile
-from trainyard.workspace.target import account_of, target_of
+from trainyard.workspace.accounts import account_of, target_of
 
 GROUP = Inhabitant(
     identifier="sg-1", kind="security group", name="batch-p5-nodes", cluster="batch-p5"

@@ -14,7 +14,7 @@ from trainyard.jobs.nodes import JobRequest
 from trainyard.jobs.training import TrainingRequest
 from trainyard.schedulers.job_wait import JobWait
 from trainyard.schedulers.kubernetes.job_wait import wait_for
-from trainyard.workspace.target import AwsAccount
+from trainyard.workspace.accounts import AwsAccount
 
 
 @pytest.mark.parametrize(("reason", "exits"), [("PodFailurePolicy", 2), ("DeadlineExceeded", 124)])

@@ -21,7 +21,7 @@ from trainyard.jobs.nccl import render_nccl_tests
 from trainyard.jobs.nodes import JobRequest
 from trainyard.schedulers.job_wait import POLL_SECONDS, JobWait
 from trainyard.schedulers.kubernetes.job_wait import wait_for
-from trainyard.workspace.target import AwsAccount, account_of
+from trainyard.workspace.accounts import AwsAccount, account_of
 
 LEADS = manifests_of(render_nccl_tests(eks_plan(P5), JobRequest(nodes=2)).text)[0]
 ALIKE = manifests_of(render_efa_smoke(eks_plan(P5), JobRequest(nodes=2)).text)[0]

@@ -20,7 +20,7 @@ from trainyard.schedulers.job_wait import JobWait
 from trainyard.schedulers.kubernetes.cluster import answering
 from trainyard.schedulers.kubernetes.submission import create_jobs
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 NAME = "nccl-tests-p5"
 MANIFEST = render_nccl_tests(eks_plan(P5), JobRequest()).text

@@ -11,7 +11,7 @@ from typer.testing import Result
 from trainyard.commands.jobs.logs import lines_of
 from trainyard.schedulers.registry import scheduler_of
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 
 def event(number: int, at_ms: int) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 
 from trainyard.deployment.network_summary import Summary, print_summary
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 OUTPUTS = {
     "vpc_id": "vpc-0123456789abcdef0",

@@ -11,8 +11,8 @@ from trainyard.cli.failures import CANCELLED, CancelledError
 from trainyard.deployment.operation_end import finish
 from trainyard.engine.engine_process import EngineResult, PulumiCommand
 from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.accounts import target_of
 from trainyard.workspace.backend import STACK_NOT_FOUND, StackMissingError
-from trainyard.workspace.target import target_of
 from trainyard.workspace.workspace import AccountWorkspace
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from trainyard.cli.panel import FactsTable, changes_line, end_commands
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 PC_GPU = find_stack_file("pc-gpu")
 

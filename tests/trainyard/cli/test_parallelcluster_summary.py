@@ -8,7 +8,7 @@ import pytest
 
 from trainyard.schedulers.slurm.summary import Summary, next_commands, print_summary
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 SSH = "ssh ec2-user@203.0.113.20"
 SESSION = "aws ssm start-session --target i-0123456789abcdef0 --region us-west-2"

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.support.sandbox_here import running_sandbox  # before boto3 makes a client
-from trainyard.workspace.target import SandboxAccount, target_of
+from trainyard.workspace.accounts import SandboxAccount, target_of
 
 from trainyard.checks.account_check import refuse_wrong_account  # isort: skip
 from trainyard.components.config.problems import ConfigError

@@ -3,7 +3,7 @@
 from tests.support.tracked import ROOT
 from trainyard.deployment.protected import explanation, how_to_forget, read_state
 from trainyard.stack_files.stack_files import StackFile, find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 URN = "urn:pulumi:dev::trainyard::"
 GROUP = {

@@ -23,7 +23,8 @@ from trainyard.schedulers.kubernetes import repair as kubernetes_repair
 from trainyard.schedulers.slurm import repair as slurm_repair
 from trainyard.stack_files.installation import Installation
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import Target, target_of
+from trainyard.workspace.accounts import target_of
+from trainyard.workspace.target import Target
 
 SLURM_NODE = "compute-gpu-st-distributed-ml-1"
 STATE = "State=MIXED+CLOUD\njob 12 train on 4 nodes\n"

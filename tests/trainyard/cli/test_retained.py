@@ -18,7 +18,7 @@ from trainyard.deployment.retained import (
     what_stays,
 )
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 LUSTRE = Retained("fs-1", Kind.LUSTRE, "fsx")
 GROUP = Retained("sg-1", Kind.GROUP)

@@ -8,7 +8,7 @@ from tests.support.account_fixtures import account, server  # isort: skip
 from trainyard.diagnosis.rollout import ClusterState  # isort: skip
 from trainyard.diagnosis.rollout import GroupExpectation  # isort: skip
 from trainyard.diagnosis.rollout import reasons  # isort: skip
-from trainyard.workspace.target import target_of  # isort: skip
+from trainyard.workspace.accounts import target_of  # isort: skip
 from trainyard.stack_files.stack_files import find_stack_file
 
 __all__ = ["account", "server"]

@@ -11,7 +11,7 @@ import yaml
 
 from trainyard.cli import failures, waiting
 from trainyard.diagnosis.rollout import GroupExpectation, wait_until_ready
-from trainyard.workspace.target import SandboxAccount, account_of
+from trainyard.workspace.accounts import SandboxAccount, account_of
 
 SYSTEM = GroupExpectation("system", "c5.2xlarge", "system", 0, {}, ())
 

@@ -15,7 +15,7 @@ from trainyard.commands import sandbox as sandboxes
 from trainyard.sandbox.state import PARALLELCLUSTER_PYTHON, SLURM_PROGRAMS, SandboxDirectory
 from trainyard.sandboxes import session as sandbox_session
 from trainyard.sandboxes.session import SandboxPrograms
-from trainyard.workspace.target import AwsAccount, SandboxAccount
+from trainyard.workspace.accounts import AwsAccount, SandboxAccount
 
 
 class Programs(SandboxPrograms):

@@ -31,7 +31,7 @@ from trainyard.schedulers.slurm.submission import (
     submit_on,
 )
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 HEAD, COMMAND = "i-0123456789abcdef0", "0" * 36
 DIRECTORY = JobDirectory(

@@ -13,8 +13,8 @@ from trainyard.components.config.problems import ConfigError
 from trainyard.engine.engine_process import EngineFailedError, PulumiCommand
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile
 from trainyard.stack_files.stack_references import network_reader, outputs_of, with_ids
+from trainyard.workspace.accounts import target_of
 from trainyard.workspace.project import SandboxProject
-from trainyard.workspace.target import target_of
 
 NETWORK = {"kind": "stack-reference", "stack": "vpc-one-az"}
 

@@ -14,7 +14,7 @@ from trainyard.commands.deployment import list_ as stack_table
 from trainyard.commands.deployment.list_ import Listing, listing
 from trainyard.engine.engine_process import EngineFailedError, PulumiCommand
 from trainyard.stack_files.stacks_directory import VARIABLE, create
-from trainyard.workspace.target import AwsAccount, SandboxAccount
+from trainyard.workspace.accounts import AwsAccount, SandboxAccount
 
 STACK_FILE = """\
 config:

@@ -11,7 +11,7 @@ from trainyard.commands.deployment.status import last_update
 from trainyard.deployment.network_summary import print_summary
 from trainyard.schedulers.batch.summary import disabled_in, jobs_in
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 
 class Batch:

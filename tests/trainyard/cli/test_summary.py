@@ -13,7 +13,7 @@ from trainyard.cli.closing_panel import Summary
 from trainyard.diagnosis.rollout import ClusterState, DaemonSetState, NodeState
 from trainyard.schedulers.kubernetes.summary import ReachedCluster, next_commands, print_summary
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import AwsAccount, target_of
+from trainyard.workspace.accounts import AwsAccount, target_of
 
 KUBECONFIG = Path("p5-cb.kubeconfig")
 ROLE = "arn:aws:iam::123456789012:role/p5-cb-p5-node"

@@ -18,7 +18,7 @@ from trainyard.schedulers.batch.verification import verifiable_pools
 from trainyard.schedulers.registry import scheduler_of
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.verify.up_verification import planned_verification
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 FAILED = "x [0] NCCL WARN Cuda failure 'out of memory'"
 G6 = {"instance_type": "g6.8xlarge", "desired": 1, "maximum": 1}

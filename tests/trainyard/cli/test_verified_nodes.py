@@ -19,7 +19,7 @@ from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.verify.planned_nodes import PlannedTest
 from trainyard.verify.stages import Stage
 from trainyard.verify.verified import Verified
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 RANKS = SLOW.replace("32 nics", "4 nics") + "".join(
     f"# Rank {8 * node + gpu} Group 0 Pid 1 on {host} device {gpu}\n"

@@ -15,7 +15,7 @@ from trainyard.diagnosis.engine_failures import FailedStack, advice
 from trainyard.diagnosis.failed_pool import FailedPool, ReservationUse, pool_of
 from trainyard.engine.engine_events import EngineError
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 ASG = EngineError(
     "urn:pulumi:s::trainyard::trainyard:eks:SelfManagedNodeGroup$aws:autoscaling/group:Group::"

@@ -12,7 +12,7 @@ from trainyard.diagnosis.bundle import Bundle
 from trainyard.diagnosis.known_errors import KNOWN_ERRORS, PAGE, KnownError, known_error
 from trainyard.diagnosis.node_groups import GroupFacts, NodeGroupPlace, what_it_lacks
 from trainyard.diagnosis.waiting_job import REMEDIES
-from trainyard.workspace.target import AwsAccount
+from trainyard.workspace.accounts import AwsAccount
 
 TEXT = (ROOT / PAGE).read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### (.+)\n((?:(?!##).*\n)*)", TEXT, flags=re.MULTILINE))

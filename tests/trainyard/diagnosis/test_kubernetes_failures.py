@@ -8,7 +8,7 @@ from trainyard.diagnosis.engine_failures import FailedStack, advice
 from trainyard.diagnosis.known_errors import exists_already, is_unreachable, is_unready_daemon_set
 from trainyard.engine.engine_events import EngineError
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 PLUGIN = "urn:pulumi:s::trainyard::t$kubernetes:apps/v1:DaemonSet::p5-cb-plugins-nvidia-daemon-set"
 CLAIM = "urn:pulumi:s::trainyard::t$kubernetes:core/v1:PersistentVolumeClaim::p5-cb-claim"

@@ -12,7 +12,7 @@ from trainyard.diagnosis.node_groups import (
     scaling_group_of,
     what_it_lacks,
 )
-from trainyard.workspace.target import AwsAccount
+from trainyard.workspace.accounts import AwsAccount
 
 ISSUE = {"code": "Ec2SubnetInvalidConfiguration", "message": "no public IP", "resourceIds": []}
 FAILED: dict[str, Any] = {

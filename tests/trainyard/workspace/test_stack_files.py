@@ -15,7 +15,7 @@ from trainyard.stack_files.stack_files import (
     stack_names,
 )
 from trainyard.stack_files.stacks_directory import VARIABLE, choose, create
-from trainyard.workspace.target import target_of
+from trainyard.workspace.accounts import target_of
 
 
 @pytest.fixture

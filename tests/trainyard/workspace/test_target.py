@@ -9,7 +9,8 @@ import pytest
 
 from trainyard.cli import options
 from trainyard.stack_files.stack_files import PROFILE_KEY, StackFile, find_stack_file
-from trainyard.workspace.target import AwsAccount, SandboxAccount, Target, target_of
+from trainyard.workspace.accounts import AwsAccount, SandboxAccount, target_of
+from trainyard.workspace.target import Target
 
 P5 = find_stack_file("p5-cb")
 

@@ -10,9 +10,9 @@ import pytest
 from tests.support.recorded_engine import creating
 from trainyard.engine.engine_process import PulumiCommand
 from trainyard.stack_files.stack_files import StackFile
+from trainyard.workspace.accounts import target_of
 from trainyard.workspace.backend import StackMissingError
 from trainyard.workspace.recovery.errors import CreatesPendingError
-from trainyard.workspace.target import target_of
 from trainyard.workspace.workspace import AccountWorkspace, run
 
 

@@ -20,7 +20,7 @@ from trainyard.commands.capacity import release as capacity_release
 from trainyard.commands.capacity import search as capacity_search
 from trainyard.components.config.problems import ConfigError, Problem
 from trainyard.stack_files.stack_files import find_stack_file
-from trainyard.workspace.target import account_of, target_of
+from trainyard.workspace.accounts import account_of, target_of
 
 app = typer.Typer(
     help="Find, buy, extend, list and release reserved capacity (docs/capacity.md).",

@@ -28,9 +28,10 @@ from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import StackFile, StackFileError, find_stack_file, names_in
 from trainyard.stack_files.stack_outline import capacity_blocks_of, instance_types_of, nodes_of
 from trainyard.stack_files.stacks_directory import stacks_directory
+from trainyard.workspace.accounts import account_of
 from trainyard.workspace.exported_state import StackState, listed_states, sandbox_states
 from trainyard.workspace.project import sandbox_directory
-from trainyard.workspace.target import Account, account_of
+from trainyard.workspace.target import Account
 
 _NOT_DEPLOYED, _UNKNOWN = StackState("not deployed"), StackState("unknown")
 

@@ -15,7 +15,7 @@ from trainyard.deployment.engine_commands import (
 from trainyard.deployment.operation_end import finish
 from trainyard.deployment.retained import report_retained
 from trainyard.schedulers.registry import scheduler_class, scheduler_of
-from trainyard.workspace.target import account_of
+from trainyard.workspace.accounts import account_of
 
 
 def up(

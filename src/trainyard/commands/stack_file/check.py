@@ -12,7 +12,7 @@ from trainyard.cli import console, failures, options
 from trainyard.components.config.problems import ConfigError
 from trainyard.stack_files.stack_config import plan_of, refusing_stage
 from trainyard.stack_files.stack_files import StackFile, StackFileError, unread_stack_file
-from trainyard.workspace.target import account_of, target_of
+from trainyard.workspace.accounts import account_of, target_of
 
 
 def check(

@@ -32,7 +32,7 @@ from trainyard.init.question import Defaults
 from trainyard.stack_files.stack_config import plan_of
 from trainyard.stack_files.stack_files import find_stack_file
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
-from trainyard.workspace.target import account_of
+from trainyard.workspace.accounts import account_of
 
 Name = Annotated[str, typer.Option(help="Name of the stack and of its cluster.")]
 

@@ -42,7 +42,7 @@ from trainyard.init.question import Ask, Choice, Defaults, Question, ask_in_term
 from trainyard.init.repeat_command import repeat_command
 from trainyard.init.resolving import Resolver, resolve_kind
 from trainyard.sandboxes.session import started_sandbox
-from trainyard.workspace.target import account_of
+from trainyard.workspace.accounts import account_of
 from trainyard.workspace.usual_region import usual_region
 
 if TYPE_CHECKING:

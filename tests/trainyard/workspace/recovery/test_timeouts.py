@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from trainyard.workspace.accounts import AwsAccount, SandboxAccount
 from trainyard.workspace.recovery.timeouts import Timeouts
-from trainyard.workspace.target import AwsAccount, SandboxAccount
 
 PROVIDER_LOOKS_SECONDS = 5 * 60
 """Time for which the AWS provider looks for an object of EC2 that it has just created.
