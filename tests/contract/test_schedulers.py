@@ -25,14 +25,12 @@ PARTS = {
     "verification.py",
     "summary.py",
 }
-OWN_KINDS = ("importing", "init")
-"""Folders below `src/trainyard` that know what a user, or another tool, calls a kind of stack."""
 TABLES = {
     *(REGISTRY, Path("src/trainyard/topology/topology.py")),
     Path("src/trainyard/importing/live/clusters.py"),
-    *(Path("src/trainyard/init/design.py"), Path("src/trainyard/init/examples.py")),
+    Path("src/trainyard/init/design.py"),
 }
-"""Where something of each architecture is chosen: its scheduler, its picture, its reader."""
+"""What is chosen by architecture: its scheduler, its picture, its reader, its facts for `init`."""
 OUR_FILES = [path for path in tracked(".py") if path.parts[:2] == ("src", "trainyard")]
 
 
@@ -59,7 +57,7 @@ def test_no_module_asks_for_the_class_of_a_plan() -> None:
 def kinds_in(node: ast.AST) -> set[str]:
     """Return the architecture kinds that an expression names."""
     texts = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
-    return {text for text in texts if text in KINDS}
+    return {text for text in texts if text in KINDS or text == "slurm"}
 
 
 def asks_for_kind(node: ast.AST) -> bool:
@@ -101,7 +99,8 @@ def test_no_module_asks_for_the_kind_of_a_stack() -> None:
     """What differs by scheduler is a method of it, and the rest one of `ArchitectureFacts`."""
     assert SCHEDULERS_BY_KIND.keys() < KINDS
     asking = {path for path in OUR_FILES if any(map(asks_for_kind, nodes_of(path)))}
-    assert {path for path in asking if path.parts[2] not in OWN_KINDS} == set()
+    # It reads the kinds of node groups of a Terraform module.
+    assert asking == {Path("src/trainyard/importing/terraform/blocks.py")}
 
 
 def test_tables_by_kind_choose_what_only_an_architecture_has() -> None:

@@ -19,7 +19,7 @@ from trainyard.init import offers
 from trainyard.init.account_listing import AccountListing
 from trainyard.init.api_access import OPTION, network_problems
 from trainyard.init.capacity import pools_of_options
-from trainyard.init.design import KINDS, LUSTRE_RULE, NEW_VPC, InitRequest, Kind
+from trainyard.init.design import KINDS, LUSTRE_RULE, NEW_VPC, InitRequest, Kind, KindFacts
 from trainyard.init.examples import examples
 
 SANDBOX_REGION = "us-west-2"
@@ -62,6 +62,11 @@ def kind_of(request: InitRequest) -> str:
     """Return the kind that the options give; empty if they give none."""
     example = examples().get(request.example)
     return example.kind if example is not None else request.kind
+
+
+def _facts(request: InitRequest) -> KindFacts | None:
+    """Return what holds for that kind; None if it is not known, or does not exist."""
+    return KINDS.get(kind_of(request))
 
 
 def problem(option: str, why: str, fix: str, **details: Any) -> Problem:
@@ -196,7 +201,8 @@ def _storage(request: InitRequest) -> Iterator[Problem]:
             "contradict each other: one is an existing file system, the other a new one",
             "remove one of the two",
         )
-    if kind_of(request) == "batch":
+    kind = _facts(request)
+    if kind is not None and kind.pools and not kind.file_systems:
         for name in given:
             yield problem(
                 name,
@@ -222,7 +228,8 @@ def _storage(request: InitRequest) -> Iterator[Problem]:
 
 
 def _api_networks(request: InitRequest) -> Iterator[Problem]:
-    if request.api_networks and kind_of(request) not in ("", "eks"):
+    kind = _facts(request)
+    if request.api_networks and kind is not None and not kind.has_api:
         yield problem(
             OPTION,
             "cannot be used: only an EKS cluster has a Kubernetes API",
@@ -241,7 +248,8 @@ def _network_kind(request: InitRequest) -> Iterator[Problem]:
             "remove one of the two",
             found=", ".join(request.subnets),
         )
-    if kind_of(request) != "network":
+    kind = _facts(request)
+    if kind is None or kind.pools:
         return
     given = {
         "--vpc": request.vpc not in ("", NEW_VPC),
@@ -290,12 +298,10 @@ def vpc_of_options(request: InitRequest, listing: AccountListing) -> str:
     return next((subnet.vpc_id for subnet in found if subnet is not None), "")
 
 
-def operating_system(request: InitRequest, kind: Kind) -> str:
-    """Return the operating system of the example that the options name."""
+def operating_system(request: InitRequest) -> str:
+    """Return the operating system of the example that the options name, if that has one for all."""
     example = examples().get(request.example)
-    if kind != "slurm" or example is None:
-        return ""
-    found = example.cluster.at("architecture", "operating_system")
+    found = example.cluster.at("architecture", "operating_system") if example else None
     return found.value if found is not None else ""
 
 
@@ -441,7 +447,7 @@ def _file_system(request: InitRequest, kind: Kind, listing: AccountListing) -> I
         unread = f"it cannot be read: AWS denies {'; '.join(denied)}"
         missing = f"it does not exist in this account in {listing.region}"
         fault = unread if denied else missing
-    elif kind != "slurm":
+    elif "existing-efs" not in KINDS[kind].file_systems:
         fault = "it is an EFS file system, which only Slurm clusters mount"
     elif vpc_id and vpc_id not in {target.vpc_id for target in efs.targets}:
         fault = f"it has no mount target in {vpc_id}"
@@ -459,7 +465,7 @@ def _file_system(request: InitRequest, kind: Kind, listing: AccountListing) -> I
 def _key_pair(request: InitRequest, kind: Kind, listing: AccountListing) -> Iterator[Problem]:
     if not request.key_pair or listing.denied("ec2:DescribeKeyPairs"):
         return
-    usable = offers.usable_keys(listing, operating_system(request, kind))
+    usable = offers.usable_keys(listing, operating_system(request))
     if request.key_pair in usable:
         return
     exists = request.key_pair in listing.key_pairs

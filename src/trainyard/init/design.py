@@ -7,21 +7,75 @@ key out, and `check` prints the command that sets it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from trainyard.components.config.fsx_lustre import SMALLEST_GIB, SSD_STEP_GIB, CapacityRule
+from trainyard.components.eks.cluster_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
 
 Kind = Literal["eks", "slurm", "batch", "network"]
 Purchase = Literal["on-demand", "odcr", "capacity-block"]
 
-KINDS: Mapping[str, str] = {
-    "eks": "a Kubernetes cluster on Amazon EKS",
-    "slurm": "a Slurm cluster that AWS ParallelCluster creates",
-    "batch": "container jobs on AWS Batch",
-    "network": "a VPC for other stacks",
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindFacts:
+    """What `init` asks for a stack of a kind, and where it writes the answers."""
+
+    explanation: str
+    architecture: str
+    """`architecture.kind` of its stack files."""
+    pools: tuple[str, ...] = ()
+    """Where its node pools are, below `trainyard:cluster`; empty for a network, which has none."""
+    has_compute_resources: bool = False
+    """Whether the nodes of a pool are in a section of it, as in a queue of Slurm."""
+    control_plane_zones: int = 0
+    """Number of zones in which its control plane needs subnets."""
+    excluded_zones: frozenset[str] = frozenset()
+    """Ids of the zones in which it cannot have subnets."""
+    has_api: bool = False
+    """Whether it has a Kubernetes API, which some networks reach."""
+    has_head_node: bool = False
+    """Whether users log in to a head node, which then has the key pair; otherwise to the nodes."""
+    file_systems: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Kinds of `storage` that its nodes can mount, and where; empty where the file says nothing."""
+    places_file_systems: bool = False
+    """Whether a new file system has an `availability_zone` of its own."""
+    is_static_in_blocks: bool = False
+    """Whether nodes of a Capacity Block are static: minimum and maximum are the same."""
+
+
+KINDS: Mapping[str, KindFacts] = {
+    "eks": KindFacts(
+        explanation="a Kubernetes cluster on Amazon EKS",
+        architecture="eks",
+        pools=("architecture", "node_groups"),
+        control_plane_zones=MINIMUM_CONTROL_PLANE_ZONES,
+        excluded_zones=ZONES_WITHOUT_EKS,
+        has_api=True,
+        file_systems={"fsx-lustre": "", "existing-fsx-lustre": ""},
+        places_file_systems=True,
+    ),
+    "slurm": KindFacts(
+        explanation="a Slurm cluster that AWS ParallelCluster creates",
+        architecture="parallelcluster",
+        pools=("architecture", "queues"),
+        has_compute_resources=True,
+        has_head_node=True,
+        file_systems={
+            "fsx-lustre": "/fsx",
+            "existing-fsx-lustre": "/fsx",
+            "existing-efs": "/efs",
+        },
+        is_static_in_blocks=True,
+    ),
+    "batch": KindFacts(
+        explanation="container jobs on AWS Batch",
+        architecture="batch",
+        pools=("architecture", "compute_environments"),
+    ),
+    "network": KindFacts(explanation="a VPC for other stacks", architecture="network"),
 }
-"""The kinds of stacks, with an explanation of each."""
+"""The kinds of stacks, as a user calls them."""
 NEW_VPC = "new"
 """The value of `--vpc` for a VPC that the stack creates."""
 PRIVATE = "private"

@@ -17,7 +17,6 @@ from trainyard.init.design import (
     StackDesign,
 )
 from trainyard.init.examples import (
-    POOL_SECTIONS,
     Example,
     ExamplePool,
     examples,
@@ -37,13 +36,13 @@ def write_pools(cluster: TextEntry, design: StackDesign, example: Example) -> No
     """Write `reservations` and the node pools of a design into `trainyard:cluster`."""
     names = _reservation_names(design.pools)
     _write_reservations(cluster, design, example, names)
-    pools = section(cluster, *POOL_SECTIONS[design.kind])
+    pools = section(cluster, *KINDS[design.kind].pools)
     first_comments = pools.children[0].comments
     used: set[str] = set()
     pools.children = []
     for pool, entry_name in zip(design.pools, names, strict=True):
         own, template = pool_example(example, pool)
-        entry = section(own.cluster, *POOL_SECTIONS[design.kind], template.name).copy()
+        entry = section(own.cluster, *KINDS[design.kind].pools, template.name).copy()
         entry.key = _pool_name(entry.key, pool, template, used)
         _write_pool(entry, pool, template, entry_name, design)
         if own is not example:
@@ -56,7 +55,7 @@ def write_pools(cluster: TextEntry, design: StackDesign, example: Example) -> No
 
 def written_pools(cluster: TextEntry, design: StackDesign) -> Sequence[TextEntry]:
     """Return the entries of the node pools."""
-    return section(cluster, *POOL_SECTIONS[design.kind]).children
+    return section(cluster, *KINDS[design.kind].pools).children
 
 
 def _reservation_names(pools: Sequence[PoolDesign]) -> list[str]:
@@ -155,7 +154,7 @@ def _write_pool(
     entry: TextEntry, pool: PoolDesign, template: ExamplePool, option: str, design: StackDesign
 ) -> None:
     nodes = entry
-    if design.kind == "slurm":
+    if KINDS[design.kind].has_compute_resources:
         nodes = section(entry, "compute_resources").children[0]
         section(entry, "compute_resources").children = [nodes]
     if (pool.instance_type, pool.purchase) != (template.instance_type, template.purchase):
@@ -201,8 +200,8 @@ def _write_sizes(
         return
     same = pool.nodes == template.nodes and pool.purchase == template.purchase
     always_there = section(nodes, "minimum").value == section(nodes, "maximum").value
-    # A Capacity Block is static capacity in ParallelCluster: minimum and maximum are the same.
-    static = always_there or (design.kind == "slurm" and pool.purchase == "capacity-block")
+    in_block = pool.purchase == "capacity-block"
+    static = always_there or (KINDS[design.kind].is_static_in_blocks and in_block)
     if not same:
         section(nodes, "minimum").set_comment()
     nodes.set("minimum", pool.nodes if static else 0)
@@ -232,7 +231,7 @@ def _write_jobs(cluster: TextEntry, design: StackDesign, example: Example) -> No
         section(cluster, "architecture").remove("job_definitions")
         return
     changed = (first.instance_type, first.nodes) != (old.instance_type, old.nodes)
-    environment = section(cluster, *POOL_SECTIONS["batch"]).children[0].key
+    environment = section(cluster, *KINDS[design.kind].pools).children[0].key
     for job in jobs.children:
         section(job, "compute_environment").value = environment
         nodes = job.child("nodes")
@@ -249,7 +248,6 @@ def _write_jobs(cluster: TextEntry, design: StackDesign, example: Example) -> No
 
 
 _WIDTH = 100
-_MOUNT_DIRECTORIES = {"fsx-lustre": "/fsx", "existing-fsx-lustre": "/fsx", "existing-efs": "/efs"}
 _REPLACEABLE = ("fsx-lustre", "efs")
 """Kinds of file systems of the examples that a chosen file system takes the place of."""
 
@@ -271,13 +269,14 @@ def stack_file_text(design: StackDesign, *, command: str) -> str:
     cluster = section(config, CLUSTER_KEY)
     cluster.set("name", design.name, comment=_name_comment(example))
     _write_network(cluster, design, example)
-    if design.kind != "network":
+    kind = KINDS[design.kind]
+    if kind.pools:
         write_pools(cluster, design, example)
         _write_storage(cluster, design)
         _write_key_pair(cluster, design)
-    if design.kind == "eks":
+    if kind.has_api:
         _write_api_access(cluster, design)
-    if design.kind == "slurm":
+    if kind.has_head_node:
         _write_head_node(cluster, design)
     _rename_in_commands(root, example.stack, design.name)
     header = "\n".join(_header(design, command))
@@ -291,10 +290,10 @@ def _name_comment(example: Example) -> str:
 
 
 def _header(design: StackDesign, command: str) -> list[str]:
+    kind = KINDS[design.kind]
     pools = "; ".join(_described(design)) or "no nodes"
-    sentence = f"{design.name}: {KINDS[design.kind]}, with {pools}."
-    if design.kind == "network":
-        sentence = f"{design.name}: {KINDS[design.kind]}."
+    with_pools = f", with {pools}" if kind.pools else ""
+    sentence = f"{design.name}: {kind.explanation}{with_pools}."
     schema = INSTALLATION.documents / "schema" / "stack.schema.json"
     return [
         f"# yaml-language-server: $schema={schema}",
@@ -395,7 +394,8 @@ def _write_storage(cluster: TextEntry, design: StackDesign) -> None:
         entry.key = old.key
     if wanted.capacity_gib is not None:
         _resize(entry, wanted.capacity_gib)
-    if wanted.zone is not None and wanted.kind == "fsx-lustre" and design.kind == "eks":
+    is_placed = wanted.kind == "fsx-lustre" and KINDS[design.kind].places_file_systems
+    if wanted.zone is not None and is_placed:
         entry.set("availability_zone", wanted.zone)
     storage.replace(entry)
     _end_with_the_vpc(storage, design)
@@ -410,8 +410,8 @@ def _new_entry(design: StackDesign) -> TextEntry:
     wanted = design.storage
     assert wanted is not None  # noqa: S101 - the caller has one
     values: dict[str, object] = {"kind": wanted.kind}
-    if design.kind == "slurm":
-        values["mount_directory"] = _MOUNT_DIRECTORIES[wanted.kind]
+    if directory := KINDS[design.kind].file_systems[wanted.kind]:
+        values["mount_directory"] = directory
     if wanted.kind == "fsx-lustre":
         values |= {
             "deployment_type": "PERSISTENT_2",
@@ -463,7 +463,7 @@ def _end_with_the_vpc(storage: TextEntry, design: StackDesign) -> None:
 def _write_key_pair(cluster: TextEntry, design: StackDesign) -> None:
     if not design.key_pair:
         return
-    if design.kind == "slurm":
+    if KINDS[design.kind].has_head_node:
         head = section(cluster, "architecture", "head_node")
         if head.child("ssh") is None:
             head.insert(TextEntry("ssh"), after="root_volume")

@@ -8,22 +8,13 @@ from functools import cache
 from typing import Any, cast
 
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
-from trainyard.init.design import Kind, PoolDesign, Purchase
+from trainyard.init.design import KINDS, Kind, PoolDesign, Purchase
 from trainyard.init.stack_text import TextEntry, parsed
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile, find_stack_file, names_in
 
-POOL_SECTIONS: Mapping[Kind, tuple[str, ...]] = {
-    "eks": ("architecture", "node_groups"),
-    "slurm": ("architecture", "queues"),
-    "batch": ("architecture", "compute_environments"),
-}
-"""Where the node pools of a stack are, below `trainyard:cluster`."""
 _KIND_OF: Mapping[str, Kind] = {
-    "eks": "eks",
-    "parallelcluster": "slurm",
-    "batch": "batch",
-    "network": "network",
+    facts.architecture: cast("Kind", kind) for kind, facts in KINDS.items()
 }
 
 
@@ -96,7 +87,7 @@ def _example(file: StackFile) -> Example:
 def _pools(cluster: Mapping[str, Any]) -> Iterator[ExamplePool]:
     architecture = cluster["architecture"]
     reservations = cluster.get("reservations", {})
-    for path in POOL_SECTIONS.values():
+    for path in filter(None, (facts.pools for facts in KINDS.values())):
         for name, pool in architecture.get(path[-1], {}).items():
             nodes = next(iter(pool.get("compute_resources", {}).values()), pool)
             option = pool.get("purchase_option", "on-demand")

@@ -11,12 +11,11 @@ from trainyard.components.capacity.schedule import in_minutes, nodes_leave_befor
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.parallelcluster import OPERATING_SYSTEMS_WITHOUT_RSA_KEYS
 from trainyard.components.catalog.regions import zone_region
-from trainyard.components.eks.cluster_review import MINIMUM_CONTROL_PLANE_ZONES, ZONES_WITHOUT_EKS
 from trainyard.components.network.facts import SubnetFacts
 from trainyard.components.storage.checks import USABLE
 from trainyard.components.storage.facts import FileSystemFacts
 from trainyard.init.account_listing import AccountListing
-from trainyard.init.design import Kind, PoolDesign
+from trainyard.init.design import KINDS, Kind, PoolDesign
 
 ZONE_KIND = "availability-zone"
 """`ZoneType` of EC2: stacks use no Local Zone and no Wavelength Zone."""
@@ -51,7 +50,7 @@ def usable_reservations(listing: AccountListing, now: datetime) -> list[Reservat
 
 def usable_zones(listing: AccountListing, kind: Kind) -> list[str]:
     """Return the names of the zones that a stack of this kind can use."""
-    excluded = ZONES_WITHOUT_EKS if kind == "eks" else frozenset[str]()
+    excluded = KINDS[kind].excluded_zones
     return [
         zone.name
         for zone in listing.zones
@@ -130,9 +129,13 @@ def vpc_faults(
     public = subnets_of(listing, vpc_id, public=True)
     every = {subnet.availability_zone for subnet in (*private, *public)}
     usable = every & set(usable_zones(listing, kind))
-    if kind == "eks" and len(usable) < MINIMUM_CONTROL_PLANE_ZONES:
-        faults.append(f"EKS needs subnets in {MINIMUM_CONTROL_PLANE_ZONES} zones")
-    return faults
+    return faults + control_plane_faults(usable, kind)
+
+
+def control_plane_faults(zones: Collection[str], kind: Kind) -> list[str]:
+    """Return what a control plane lacks if its subnets are in these zones."""
+    least = KINDS[kind].control_plane_zones
+    return [f"EKS needs subnets in {least} zones"] if len(zones) < least else []
 
 
 def pool_faults(
@@ -159,7 +162,7 @@ def mountable(listing: AccountListing, vpc_id: str, kind: Kind) -> dict[str, str
         for each in listing.fsx
         if lustre_fault(each, vpc_id) is None
     }
-    if kind == "slurm":
+    if "existing-efs" in KINDS[kind].file_systems:
         found |= {
             each.file_system_id: f"EFS, in {len(each.targets)} zones"
             for each in listing.efs

@@ -14,6 +14,7 @@ from trainyard.init.account_listing import AccountListing
 from trainyard.init.capacity import ON_DEMAND_NODES, pools_of_options, reserved_pool
 from trainyard.init.conflicts import vpc_of_options
 from trainyard.init.design import (
+    KINDS,
     NEW_VPC,
     InitRequest,
     Kind,
@@ -247,7 +248,7 @@ def resolve_network(
 ) -> tuple[NetworkDesign, list[PoolDesign]]:
     """Return the network, and the pools with the zones of their On-Demand nodes."""
     vpc_id = vpc_of_options(request, listing)
-    if kind == "network":
+    if not KINDS[kind].pools:
         vpc_id = NEW_VPC
     if not vpc_id:
         vpc_id = _chosen_vpc(kind, listing, ask, example, pools)
@@ -369,8 +370,7 @@ def _subnet_fault(
     every = {each.availability_zone for each in known}
     private = {e.availability_zone for e in known if e.default_route != "internet-gateway"}
     faults = offers.pool_faults(listing, private, pools, kind=kind)
-    if kind == "eks" and len(every) < MINIMUM_CONTROL_PLANE_ZONES:
-        faults.append(f"EKS needs subnets in {MINIMUM_CONTROL_PLANE_ZONES} zones")
+    faults += offers.control_plane_faults(every, kind)
     if not private:
         faults.append("nodes need a private subnet")
     return "; ".join(faults) or None
@@ -387,7 +387,7 @@ def _needed_zones(
             offering = offers.offering_zones(listing, pool.instance_type, kind)
             fitting = [zone for zone in offering if zone in available]
             zones += [] if set(zones) & set(fitting) else fitting[:1]
-    wanted = MINIMUM_CONTROL_PLANE_ZONES if kind == "eks" else 1
+    wanted = max(1, KINDS[kind].control_plane_zones)
     usable = set(offers.usable_zones(listing, kind))
     for zone in available:
         if len(set(zones)) < wanted and zone in usable:
@@ -408,9 +408,9 @@ def new_zones(
 
 
 def _least_zones(kind: Kind, example: Example | None) -> int:
-    if kind == "network":
+    if not KINDS[kind].pools:
         return len(example.zones) if example is not None else MINIMUM_CONTROL_PLANE_ZONES
-    return MINIMUM_CONTROL_PLANE_ZONES if kind == "eks" else 1
+    return max(1, KINDS[kind].control_plane_zones)
 
 
 def _placed(
@@ -445,7 +445,7 @@ def network_without_account(
         pools[at] = replace(pool, zone=zone)
     if not is_new:
         return NetworkDesign(kind="existing-vpc", vpc_id=request.vpc or None)
-    least = max(len(base.zones), MINIMUM_CONTROL_PLANE_ZONES if base.kind == "eks" else 1)
+    least = max(1, len(base.zones), KINDS[base.kind].control_plane_zones)
     for zone in offers.catalog_zones(request.region, _COMMON_TYPE):
         if len(zones) < least and zone not in (*zones, *ZONES_WITHOUT_EKS):
             zones.append(zone)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from trainyard.init.design import NEW_VPC, InitRequest, StackDesign
+from trainyard.init.design import KINDS, NEW_VPC, InitRequest, StackDesign
 
 
 def repeat_command(design: StackDesign, request: InitRequest) -> str:
@@ -15,7 +15,7 @@ def repeat_command(design: StackDesign, request: InitRequest) -> str:
     words += ["--sandbox"] if request.sandbox else ["--region", design.region]
     words += ["--profile", design.profile] if design.profile else []
     network = design.network
-    if design.kind != "network":
+    if KINDS[design.kind].pools:
         vpc = NEW_VPC if network.kind == "new-vpc" else network.vpc_id
         words += ["--vpc", vpc] if vpc else []
     for subnet in (*(network.private_subnet_ids or ()), *(network.public_subnet_ids or ())):

@@ -38,7 +38,7 @@ def resolve_kind(request: InitRequest, ask: Ask) -> InitRequest:
     """Return the options with a kind of stack; without an answer, an EKS cluster is assumed."""
     kind = kind_of(request)
     if not kind:
-        choices = [Choice(name, text) for name, text in KINDS.items()]
+        choices = [Choice(name, facts.explanation) for name, facts in KINDS.items()]
         question = Question(
             option="--kind", text="What should the stack be?", choices=choices, suggested=("eks",)
         )
@@ -89,13 +89,13 @@ class Resolver:
         )
 
     def _pools(self, example: Example | None) -> list[PoolDesign]:
-        if self.kind == "network":
+        if not KINDS[self.kind].pools:
             return []
         questions = CapacityQuestions(self.request, self.kind, self.listing, self.now, self.ask)
         return questions.pools(example)
 
     def _api_networks(self, network: NetworkDesign) -> tuple[str, ...]:
-        if self.kind != "eks":
+        if not KINDS[self.kind].has_api:
             return ()
         return self.request.api_networks or ask_networks(network, self.ask)
 
@@ -110,7 +110,7 @@ class Resolver:
     def _storage(
         self, base: Example, network: NetworkDesign, pools: list[PoolDesign]
     ) -> StorageDesign | None:
-        if self.kind not in ("eks", "slurm"):
+        if not KINDS[self.kind].file_systems:
             return None
         if self.request.file_system:
             return self._existing(self.request.file_system)
@@ -163,9 +163,9 @@ class Resolver:
         return StorageDesign(kind=kind, file_system_id=file_system_id)
 
     def _key_pair(self, base: Example) -> str:
-        if self.request.key_pair or self.kind == "network" or self.listing is None:
+        if self.request.key_pair or not KINDS[self.kind].pools or self.listing is None:
             return self.request.key_pair
-        system = operating_system(replace(self.request, example=base.stack), self.kind)
+        system = operating_system(replace(self.request, example=base.stack))
         keys = offers.usable_keys(self.listing, system)
         if not keys:
             return ""
