@@ -18,7 +18,7 @@ from tools import suite
 from tools.repository import ROOT
 from tools.suite import CONTRACTS, LEFT_OUT, STYLE, TESTS, Check, Step
 from trainyard.cli import console, failures
-from trainyard.components.config.pulumi_command import LAUNCHER
+from trainyard.components.typed_command import LAUNCHER
 
 NO_TESTS = 5
 """Exit code of pytest that found no test.

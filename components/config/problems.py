@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
-from trainyard.components.config.pulumi_command import pulumi_command
 from trainyard.components.look_alikes import plain_characters
 from trainyard.components.plain_text import legible, printable, shell_word
 from trainyard.components.secret_documents import hidden, hidden_at
+from trainyard.components.typed_command import pulumi_command
 
 
 def nearest(found: object, choices: Sequence[str]) -> str | None:

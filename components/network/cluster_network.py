@@ -11,9 +11,9 @@ import pulumi
 from trainyard.components.config.network import ExistingVpc, StackNetwork
 from trainyard.components.config.network_outputs import network_of_outputs
 from trainyard.components.config.problems import ROOT, ConfigError, Problem
-from trainyard.components.config.pulumi_command import pulumi_command
 from trainyard.components.network.network_plan import NetworkPlan
 from trainyard.components.network.vpc import Vpc, VpcArgs
+from trainyard.components.typed_command import pulumi_command
 
 # The network of another stack, from its stack outputs.
 #

@@ -16,8 +16,8 @@ from trainyard.components.architectures.lookup import look_up
 from trainyard.components.architectures.plan_stack import with_plan_problems
 from trainyard.components.architectures.prepare import Prepared, prepare
 from trainyard.components.config.problems import ConfigError
-from trainyard.components.config.pulumi_command import as_typed
 from trainyard.components.engine_calls import await_no_notes, start_aws_provider
+from trainyard.components.typed_command import as_typed
 
 MESSAGE_SHOWN = 32
 """Exit code at which Pulumi adds nothing to the error that the program logged."""

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from trainyard.changes.steps import PlannedStep
-from trainyard.components.config.pulumi_command import pulumi_command
+from trainyard.components.typed_command import pulumi_command
 
 CLUSTER = "aws:eks/cluster:Cluster"
 _AUTOMATIC_NAME = "pulumi.com/autonamed"

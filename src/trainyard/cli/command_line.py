@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from trainyard.cli import console, failures
-from trainyard.components.config.pulumi_command import LAUNCHER, as_typed, typed_command
+from trainyard.components.typed_command import LAUNCHER, as_typed, typed_command
 from trainyard.stack_files.installation import PROJECT, program_version
 from trainyard.stack_files.stacks_directory import choose
 

@@ -12,9 +12,9 @@ from typing import IO, Any
 
 import typer
 
-from trainyard.components.config.pulumi_command import as_typed
 from trainyard.components.plain_text import folded, legible
 from trainyard.components.secret_documents import hidden
+from trainyard.components.typed_command import as_typed
 
 
 def _for(stream: IO[str], text: str, *, lead: str = "") -> str:

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from trainyard.components.config.pulumi_command import as_typed
 from trainyard.components.plain_text import fill, legible
+from trainyard.components.typed_command import as_typed
 from trainyard.workspace.target import Target
 
 LOG_WIDTH = 140

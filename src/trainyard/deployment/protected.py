@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from trainyard.components.config.problems import ROOT, set_command
-from trainyard.components.config.pulumi_command import pulumi_command
 from trainyard.components.storage.storage_plan import STORAGE_TAG
 from trainyard.components.tagging import RESERVATION_TAG
+from trainyard.components.typed_command import pulumi_command
 from trainyard.workspace.exported_state import exported_state, refuse_newer_state, resources_of
 from trainyard.workspace.target import Target
 from trainyard.workspace.urns import name_of

@@ -13,7 +13,7 @@ from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ConfigError, Problem
 from trainyard.components.config.provider_settings import provider_problems
-from trainyard.components.config.pulumi_command import as_typed
+from trainyard.components.typed_command import as_typed
 from trainyard.init.design import StackDesign
 from trainyard.init.document import stack_file_text
 from trainyard.init.question import Ask, Question

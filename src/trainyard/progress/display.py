@@ -21,8 +21,8 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from trainyard.changes.steps import PlannedStep, steps_of_events
-from trainyard.components.config.pulumi_command import as_typed
 from trainyard.components.plain_text import fill, legible
+from trainyard.components.typed_command import as_typed
 from trainyard.engine.engine_events import without_color
 from trainyard.progress.durations import duration
 from trainyard.progress.operation import Ended, Operation, Running, Typical, short_type

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trainyard.components.config.pulumi_command import CLONE
+from trainyard.components.typed_command import CLONE
 
 PACKAGE = Path(__file__).resolve().parents[1]
 """The directory of the package `trainyard`."""

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import typer
 
 from trainyard.cli import console, failures
-from trainyard.components.config.pulumi_command import pulumi_command
+from trainyard.components.typed_command import pulumi_command
 from trainyard.stack_files.installation import PROJECT
 from trainyard.stack_files.yaml_reader import read_yaml
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from trainyard.components.config.pulumi_command import pulumi_command
+from trainyard.components.typed_command import pulumi_command
 
 # Empty attribute files of a killed engine, which make the state unreadable.
 #

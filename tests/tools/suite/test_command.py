@@ -8,7 +8,7 @@ from tools import suite as steps
 from tools import test as suite
 from tools.suite import LEFT_OUT, LIVES, SLOWEST_FIRST, UNMARKED, Check, Step
 from trainyard.cli import failures
-from trainyard.components.config.pulumi_command import LAUNCHER
+from trainyard.components.typed_command import LAUNCHER
 
 FAILS = Check("bad", ("ruff", "check", "no-such-file.py"))
 PASSES = Check("good", ("ruff", "--version"))

@@ -11,8 +11,8 @@ import typer
 
 from trainyard.cli import console, failures, options
 from trainyard.components import clock
-from trainyard.components.config.pulumi_command import as_typed
 from trainyard.components.plain_text import legible
+from trainyard.components.typed_command import as_typed
 from trainyard.schedulers.deployed_stack import deployed_stack
 from trainyard.schedulers.job_wait import RequestedJob, requested_wait
 from trainyard.schedulers.registry import own_options, scheduler_class

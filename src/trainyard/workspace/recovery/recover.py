@@ -11,7 +11,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from trainyard.components.config.pulumi_command import pulumi_command
+from trainyard.components.typed_command import pulumi_command
 from trainyard.engine.engine_process import PulumiCommand
 from trainyard.engine.environment import process_environment, profile_environment
 from trainyard.workspace.exported_state import (

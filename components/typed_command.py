@@ -11,7 +11,7 @@ LAUNCHER = "TRAINYARD_LAUNCHER"
 `pulumi up`."""
 OF_A_CLONE = "./trainyard"
 """The command as the texts of this repository name it: the launcher of a clone."""
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[1]
 CLONE = _ROOT if (_ROOT / "trainyard_state.py").is_file() else None
 """Root of the clone that runs; None in an installed package, whose directory has no such file."""
 _PAGE = re.compile(r"(?<![\w/.-])docs/[a-z-]+\.md")

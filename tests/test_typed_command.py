@@ -3,7 +3,7 @@
 import pytest
 
 from trainyard.components.config.problems import remove_command, set_command
-from trainyard.components.config.pulumi_command import LAUNCHER, pulumi_command
+from trainyard.components.typed_command import LAUNCHER, pulumi_command
 
 
 def test_without_the_launcher_the_reader_has_the_pulumi_cli(
