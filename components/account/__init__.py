@@ -1,5 +1,1 @@
-"""Facts about the AWS account, read with boto3.
-
-The packages of the architectures read their own facts through its `AccountReader`. All others use
-plain records.
-"""
+"""The session with an account, what a check is, and what is known of a stack when it runs."""

@@ -1,1 +1,1 @@
-"""Placement of nodes in reservations, and the schedule of Capacity Blocks."""
+"""Capacity reservations, the placement of nodes in them, and the schedule of Capacity Blocks."""

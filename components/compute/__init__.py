@@ -1,1 +1,1 @@
-"""Placement groups, launch templates and images of nodes."""
+"""Instance types, images, launch templates and placement groups of nodes."""

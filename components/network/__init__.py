@@ -1,1 +1,1 @@
-"""Networks and security groups of nodes."""
+"""VPCs, subnets, zones and security groups."""

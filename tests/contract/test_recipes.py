@@ -100,7 +100,7 @@ def test_a_storage_type_is_a_model_its_settings_its_check_and_its_import(copy: P
     )
     own.add("tests/parallelcluster/test_ontap.py", written("storage_type_cases.py"))
     model, settings = "components/config/storage.py", "storage_settings.py"
-    check, conversion = "mounted_storage_check.py", "conversion.py"
+    look_up, check, conversion = "lookup.py", "mounted_storage_check.py", "conversion.py"
     own.insert(
         model,
         written("storage_type.txt"),
@@ -112,8 +112,8 @@ def test_a_storage_type_is_a_model_its_settings_its_check_and_its_import(copy: P
     own.insert(settings, ' "fsx-ontap": "FsxOntap",', after=r"\b_TYPES: [^=]+= \{")
     row = ' "existing-fsx-ontap": _existing_open_zfs,'
     own.insert(settings, row, after=r"\b_SETTINGS: [^=]+= \{")
-    own.insert(check, "ExistingFsxOntap, ", after=r"config\.storage import (\(\s*)?")
-    own.insert(check, " | ExistingFsxOntap", after=r"isinstance\(s, ExistingFsxOpenZfs")
+    own.insert(look_up, "ExistingFsxOntap, ", after=r"config\.storage import (\(\s*)?")
+    own.insert(look_up, " | ExistingFsxOntap", after=r"isinstance\(s, ExistingFsxOpenZfs")
     own.insert(check, '"FsxOntap": _open_zfs, ', after=r"checks = \{")
     own.insert(conversion, '"FsxOntap": "existing-fsx-ontap", ', after=r"_VOLUMES = \{")
     assert "docs/config.md" in own.python("-m", "tools.schema")

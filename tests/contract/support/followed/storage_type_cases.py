@@ -10,10 +10,8 @@ from tests.support.import_sources import cluster
 from tests.support.importing import at, read_text
 from tests.support.parallelcluster import plan
 from tests.support.shared_storage import config_with, planned
-from trainyard.components.parallelcluster.mounted_storage_check import (
-    look_up_open_zfs,
-    mounted_storage_problems,
-)
+from trainyard.components.parallelcluster.lookup import look_up_open_zfs
+from trainyard.components.parallelcluster.mounted_storage_check import mounted_storage_problems
 from trainyard.components.parallelcluster.rendering import render_shared_storage
 
 VOLUME = "fsvol-0f5c0000000000002"
