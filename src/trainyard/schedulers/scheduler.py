@@ -237,7 +237,7 @@ class Scheduler(ABC, Generic[OwnJob]):
         """
 
     @abstractmethod
-    def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:
+    def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest[Any]:
         """Return the test of the accelerators of the stack.
 
         Args:
@@ -264,7 +264,7 @@ class Scheduler(ABC, Generic[OwnJob]):
         del test
 
     @abstractmethod
-    def inventory(self, planned: PlannedTest) -> Inventory:
+    def inventory(self, planned: PlannedTest[Any]) -> Inventory:
         """Return the nodes of a test as the scheduler knows them.
 
         Raises:
@@ -285,7 +285,7 @@ class Scheduler(ABC, Generic[OwnJob]):
         """
 
     @abstractmethod
-    def node_of(self, planned: PlannedTest) -> str:
+    def node_of(self, planned: PlannedTest[Any]) -> str:
         """Return the name of a node that a test runs on.
 
         Raises:

@@ -38,7 +38,7 @@ _NOT_RUN = (
 
 def verified(
     stack: str,
-    planned: PlannedTest,
+    planned: PlannedTest[Any],
     text: str | None,
     *,
     inventory: Inventory | None = None,
@@ -135,7 +135,7 @@ class _FurtherJob:
 
 
 def verification(
-    scheduler: Scheduler[Any], asked: RequestedJob, planned: PlannedTest, wanted: Wanted
+    scheduler: Scheduler[Any], asked: RequestedJob, planned: PlannedTest[Any], wanted: Wanted
 ) -> Verified:
     """Return what was found.
 
@@ -178,7 +178,7 @@ def verification(
 
 
 def _tested(
-    scheduler: Scheduler[Any], asked: RequestedJob, planned: PlannedTest, wanted: Wanted
+    scheduler: Scheduler[Any], asked: RequestedJob, planned: PlannedTest[Any], wanted: Wanted
 ) -> Verified:
     """Judge a log, or the nodes in the scheduler and the log of a test on them."""
     stack, minimum = scheduler.target.stack, wanted.minimum_gb_per_second

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from trainyard.verify.collective_log import CollectiveLog, read_log
 from trainyard.verify.node_marks import OF_ONE_NODE
@@ -15,7 +16,7 @@ class Verified:
     """A test of a stack, and its judgement."""
 
     stack: str
-    planned: PlannedTest
+    planned: PlannedTest[Any]
     stages: tuple[Stage, ...]
     """In the order in which a reader looks for the cause."""
     log: CollectiveLog = field(default_factory=lambda: read_log(""))

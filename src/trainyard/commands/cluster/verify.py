@@ -195,7 +195,7 @@ def verify_nodes(
         raise typer.Exit(failures.WORK_FAILED)
 
 
-def _for_planned(wanted: Wanted, planned: PlannedTest, scheduler: Scheduler[Any]) -> Wanted:
+def _for_planned(wanted: Wanted, planned: PlannedTest[Any], scheduler: Scheduler[Any]) -> Wanted:
     """Return what is wanted of a planned test, with the threshold of the stack file.
 
     Raises:
@@ -226,7 +226,7 @@ def _refuse_combinations(wanted: Wanted, *, drain: bool, can_drain: bool) -> Non
         raise failures.WrongUseError("--drain needs a test that `verify` runs on a Slurm cluster")
 
 
-def _refuse_jobs(wanted: Wanted, planned: PlannedTest, *, has_chosen_nodes: bool) -> None:
+def _refuse_jobs(wanted: Wanted, planned: PlannedTest[Any], *, has_chosen_nodes: bool) -> None:
     """Refuse jobs that the nodes cannot run.
 
     Raises:

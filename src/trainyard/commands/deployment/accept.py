@@ -285,7 +285,7 @@ def _subject(target: Target, directory: Path) -> Accepted:
     )
 
 
-def _tested(scheduler: Scheduler[Any]) -> PlannedTest | None:
+def _tested(scheduler: Scheduler[Any]) -> PlannedTest[Any] | None:
     """Return the test of the nodes; None if the stack has none that it could run on."""
     try:
         return scheduler.planned_test(nodes=None, options={})
@@ -294,7 +294,7 @@ def _tested(scheduler: Scheduler[Any]) -> PlannedTest | None:
 
 
 def _training(
-    tested: PlannedTest | None, scheduler: Scheduler[Any], directory: Path
+    tested: PlannedTest[Any] | None, scheduler: Scheduler[Any], directory: Path
 ) -> Training | None:
     """Return what the nodes of a stack train; None if it has none."""
     if tested is None:
@@ -492,7 +492,7 @@ def _interrupted(record: Record) -> str:
     )
 
 
-def _test(tested: PlannedTest | None, scheduler: Scheduler[Any]) -> tuple[str, ...]:
+def _test(tested: PlannedTest[Any] | None, scheduler: Scheduler[Any]) -> tuple[str, ...]:
     """Return the command that tests the nodes; empty if there is none."""
     if tested is None:
         return ()

@@ -90,7 +90,7 @@ class BatchScheduler(Scheduler["BatchJob"]):
         del cluster, outputs
         return LOG_GROUP
 
-    def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:
+    def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest[None]:
         """Return the test of the accelerators of the stack."""
         from trainyard.schedulers.batch.verification import planned_test
 
@@ -102,7 +102,7 @@ class BatchScheduler(Scheduler["BatchJob"]):
 
         return verifiable_pools(self.plan)
 
-    def inventory(self, planned: PlannedTest) -> Inventory:
+    def inventory(self, planned: PlannedTest[None]) -> Inventory:
         """Return that Batch has no nodes before a job."""
         from trainyard.schedulers.batch.verification import read_inventory
 
@@ -116,7 +116,7 @@ class BatchScheduler(Scheduler["BatchJob"]):
         del drain
         use_results(result)
 
-    def node_of(self, planned: PlannedTest) -> str:
+    def node_of(self, planned: PlannedTest[None]) -> str:
         """Say that there are no nodes before a job."""
         del planned
         raise failures.CommandError(f"{self.target.stack} has no nodes before a job")

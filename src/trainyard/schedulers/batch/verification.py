@@ -16,7 +16,9 @@ from trainyard.verify.stages import PlannedNodes
 from trainyard.verify.verified import Verified
 
 
-def planned_test(plan: BatchPlan, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:
+def planned_test(
+    plan: BatchPlan, *, nodes: int | None, options: Mapping[str, Any]
+) -> PlannedTest[None]:
     """Return the test of the accelerators of a stack.
 
     Raises:
@@ -24,23 +26,22 @@ def planned_test(plan: BatchPlan, *, nodes: int | None, options: Mapping[str, An
     """
     asked = BatchRequest(definition=options.get("--definition"), nodes=nodes)
     by_name = {each.name: each for each in plan.compute_environments}
-    makers = {
-        each.instance_type.accelerators.manufacturer
+    accelerated = {
+        each.name: each.instance_type.accelerators
         for each in plan.compute_environments
         if each.instance_type.accelerators
     }
+    makers = {each.manufacturer for each in accelerated.values()}
     if len(makers) != 1:
         raise JobError(f"{plan.name} has no compute environment with accelerators of one kind")
     test = TESTS_BY_MAKER[makers.pop()]
     submission = batch_submission(plan, test, asked)
     environment = by_name[submission.compute_environment]
-    accelerators = environment.instance_type.accelerators
-    assert accelerators is not None  # noqa: S101 - the test runs on no other environment
     return PlannedTest(
         test=test,
         nodes=PlannedNodes(
             instance_type=environment.instance_type.name,
-            accelerators=accelerators,
+            accelerators=accelerated[environment.name],
             count=submission.nodes,
             efa_interfaces=environment.interfaces.efa_interfaces if environment.interfaces else 0,
         ),

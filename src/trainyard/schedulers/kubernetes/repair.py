@@ -136,14 +136,13 @@ def _account(target: Target, cluster: str) -> Iterator[Account]:
         raise failures.CommandError(explained("a request to AWS", error)) from error
 
 
-def node_of(plan: EksPlan, target: Target, planned: PlannedTest) -> str:
+def node_of(plan: EksPlan, target: Target, planned: PlannedTest[JobNodes]) -> str:
     """Return the name of a node of the node group of a test.
 
     Raises:
         CommandError: the cluster cannot be read, or the group has none.
     """
     chosen = planned.chosen
-    assert isinstance(chosen, JobNodes)  # noqa: S101 - those of `planned_test`
     group = chosen.group.name
     request = RepairRequest(
         target=target,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from trainyard.cli.closing_panel import Summary
     from trainyard.components.eks.plan import EksPlan
     from trainyard.diagnosis.bundle import Bundle
+    from trainyard.jobs.nodes import JobNodes
     from trainyard.jobs.training import TrainingRequest
     from trainyard.repair.repair_request import RepairRequest
     from trainyard.schedulers.job_wait import JobWait, RequestedJob
@@ -105,7 +106,9 @@ class KubernetesScheduler(Scheduler["KubernetesJob"]):
         del outputs
         return control_plane_log_group(cluster)
 
-    def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:
+    def planned_test(
+        self, *, nodes: int | None, options: Mapping[str, Any]
+    ) -> PlannedTest[JobNodes]:
         """Return the test of the accelerators of the stack."""
         from trainyard.schedulers.kubernetes.verification import planned_test
 
@@ -117,7 +120,7 @@ class KubernetesScheduler(Scheduler["KubernetesJob"]):
 
         return verifiable_pools(self.plan)
 
-    def inventory(self, planned: PlannedTest) -> Inventory:
+    def inventory(self, planned: PlannedTest[JobNodes]) -> Inventory:
         """Return the nodes of a test as the API server knows them."""
         from trainyard.schedulers.kubernetes.verification import read_inventory
 
@@ -130,7 +133,7 @@ class KubernetesScheduler(Scheduler["KubernetesJob"]):
         del drain
         use_results(result, self.target)
 
-    def node_of(self, planned: PlannedTest) -> str:
+    def node_of(self, planned: PlannedTest[JobNodes]) -> str:
         """Return the name of a node of the node group."""
         from trainyard.schedulers.kubernetes.repair import node_of
 

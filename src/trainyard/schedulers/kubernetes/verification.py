@@ -23,14 +23,17 @@ from trainyard.workspace.target import Target
 _SYSTEM = "kube-system"
 
 
-def planned_test(plan: EksPlan, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:
+def planned_test(
+    plan: EksPlan, *, nodes: int | None, options: Mapping[str, Any]
+) -> PlannedTest[JobNodes]:
     """Return the test of the accelerators of a stack.
 
     Raises:
         JobError: the stack has no such nodes, several groups that match, or too few.
     """
     request = JobRequest(group=options.get("--group"), nodes=nodes)
-    return listed_test(choose_nodes(plan, None, request))
+    chosen = choose_nodes(plan, None, request)
+    return listed_test(chosen, chosen.group)
 
 
 def verifiable_pools(plan: EksPlan) -> list[Mapping[str, str]]:
@@ -42,7 +45,7 @@ def verifiable_pools(plan: EksPlan) -> list[Mapping[str, str]]:
     ]
 
 
-def read_inventory(plan: EksPlan, target: Target, planned: PlannedTest) -> Inventory:
+def read_inventory(plan: EksPlan, target: Target, planned: PlannedTest[JobNodes]) -> Inventory:
     """Compare the nodes of a test in the cluster with the plan.
 
     Raises:
@@ -50,7 +53,6 @@ def read_inventory(plan: EksPlan, target: Target, planned: PlannedTest) -> Inven
         CommandError: the stack has no cluster, or it cannot be reached.
     """
     nodes = planned.chosen
-    assert isinstance(nodes, JobNodes)  # noqa: S101 - those of `planned_test`
     with reached_cluster(target) as api:
         core: Any = client.CoreV1Api(api)
         found = core.list_node(label_selector=node_selector(nodes)).items

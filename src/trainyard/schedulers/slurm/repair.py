@@ -86,9 +86,8 @@ def _state(head_node: HeadNode, name: str) -> str:
     return f"{name}: {head_node.run(_STATE.format(name)).strip()}"
 
 
-def node_of(planned: PlannedTest) -> str:
+def node_of(planned: PlannedTest[SlurmNodes]) -> str:
     """Return the name of the first node of the compute resource of a test."""
     chosen = planned.chosen
-    assert isinstance(chosen, SlurmNodes)  # noqa: S101 - those of `planned_test`
     dynamic = "st" if chosen.resource.minimum else "dy"
     return f"{chosen.queue.name}-{dynamic}-{chosen.resource.name}-1"

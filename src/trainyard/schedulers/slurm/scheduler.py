@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from trainyard.cli.closing_panel import Summary
     from trainyard.components.parallelcluster.plan import ParallelClusterPlan
     from trainyard.diagnosis.bundle import Bundle
+    from trainyard.jobs.slurm.nodes import SlurmNodes
     from trainyard.jobs.training import TrainingRequest
     from trainyard.repair.repair_request import RepairRequest
     from trainyard.schedulers.job_wait import JobWait, RequestedJob
@@ -109,7 +110,9 @@ class SlurmScheduler(Scheduler["SlurmJob"]):
         del cluster
         return str(outputs().get("log_group") or "")
 
-    def planned_test(self, *, nodes: int | None, options: Mapping[str, Any]) -> PlannedTest:
+    def planned_test(
+        self, *, nodes: int | None, options: Mapping[str, Any]
+    ) -> PlannedTest[SlurmNodes]:
         """Return the test of the accelerators of the stack."""
         from trainyard.schedulers.slurm.verification import planned_test
 
@@ -127,7 +130,7 @@ class SlurmScheduler(Scheduler["SlurmJob"]):
 
         refuse_in_sandbox([test], "judge a log that exists with --log FILE")
 
-    def inventory(self, planned: PlannedTest) -> Inventory:
+    def inventory(self, planned: PlannedTest[SlurmNodes]) -> Inventory:
         """Return the nodes of a test as Slurm knows them."""
         from trainyard.schedulers.slurm.verification import read_inventory
 
@@ -139,7 +142,7 @@ class SlurmScheduler(Scheduler["SlurmJob"]):
 
         use_results(result, self.plan, self.target, drain=drain)
 
-    def node_of(self, planned: PlannedTest) -> str:
+    def node_of(self, planned: PlannedTest[SlurmNodes]) -> str:
         """Return the name of the first node of the compute resource."""
         from trainyard.schedulers.slurm.repair import node_of
 

@@ -23,7 +23,7 @@ Reached = Callable[[ParallelClusterPlan, Target], AbstractContextManager[HeadNod
 
 def planned_test(
     plan: ParallelClusterPlan, *, nodes: int | None, options: Mapping[str, Any]
-) -> PlannedTest:
+) -> PlannedTest[SlurmNodes]:
     """Return the test of the accelerators of a stack.
 
     Raises:
@@ -34,7 +34,8 @@ def planned_test(
         compute_resource=options.get("--compute-resource"),
         nodes=nodes,
     )
-    return listed_test(choose_slurm_nodes(plan, None, slurm))
+    chosen = choose_slurm_nodes(plan, None, slurm)
+    return listed_test(chosen, chosen.resource)
 
 
 def verifiable_pools(plan: ParallelClusterPlan) -> list[Mapping[str, str]]:
@@ -48,7 +49,7 @@ def verifiable_pools(plan: ParallelClusterPlan) -> list[Mapping[str, str]]:
 def read_inventory(
     plan: ParallelClusterPlan,
     target: Target,
-    planned: PlannedTest,
+    planned: PlannedTest[SlurmNodes],
     reached: Reached = reached_head_node,
 ) -> Inventory:
     """Compare the nodes of a test in Slurm with the plan.
@@ -64,7 +65,6 @@ def read_inventory(
         CommandError: the head node cannot be reached.
     """
     nodes = planned.chosen
-    assert isinstance(nodes, SlurmNodes)  # noqa: S101 - those of `planned_test`
     with reached(plan, target) as head_node:
         shown = head_node.run(SHOW_NODES)
     return slurm_inventory(nodes, shown)
