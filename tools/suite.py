@@ -37,7 +37,6 @@ LEFT_OUT: Mapping[str, str] = {
     "documentation": "the site, which needs Sphinx and Chromium",
     "examples": "training programs, which need PyTorch",
     "faults": "failing calls, killed processes, and what is left behind",
-    "preflight": "checks of an account, against the emulated one",
     "sandbox": "the emulated account itself, and its programs",
     "stacks": "all other lives of whole stacks",
 }
