@@ -138,7 +138,7 @@ class Form:
     lines: bool = False
     """Whether the text may have several lines."""
     names: str = ""
-    """Kind of the AWS object that it names: a key of `OBJECT_KINDS` in `checks/named_check.py`."""
+    """Kind of the AWS object that it names: a key of `OBJECT_KINDS` in `named/checks.py`."""
     where: str = ""
     """What to give where an example would mislead: the value, and the command that prints it."""
 
