@@ -151,6 +151,11 @@ def review_taints(review: Review, key: str, taints: Iterable[Taint]) -> None:
 #         changes the taints of existing nodes
 
 
+EFA_LABEL = "vpc.amazonaws.com/efa.present"
+"""`false` on nodes without EFA interfaces beside nodes of the same type that have them.
+
+Source of the key: https://github.com/clowdhaus/aws-eks-efa-test, `helm.tf`
+"""
 PREFIX = "trainyard.dev"
 UNVERIFIED = Taint(key=f"{PREFIX}/unverified", value="true", effect="NoSchedule")
 """Taint of nodes that have not passed `verify`."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -42,7 +42,7 @@ from trainyard.components.config.eks import (
 from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import CapacityBlock, Reservation
 from trainyard.components.eks.addons.node_selection import INSTANCE_TYPE_LABEL
-from trainyard.components.eks.label_plan import PREFIX, plan_startup_taints
+from trainyard.components.eks.label_plan import EFA_LABEL, PREFIX, plan_startup_taints
 from trainyard.components.network.pool_place import PlanContext, PoolPlace
 
 # Maximum pods per node.
@@ -294,6 +294,22 @@ def _block_label(name: str, group: NodeGroup, reservation: Reservation | None) -
     if isinstance(reservation, CapacityBlock) and group.pool_named(name) != name:
         return {BLOCK_LABEL: reservation.reservation_id}
     return {}
+
+
+def labeled_without_efa(groups: Iterable[NodeGroupPlan]) -> list[NodeGroupPlan]:
+    """Return the groups, with a label on those without EFA whose type another group has with EFA.
+
+    The device plugin and the exporter of EFA stay off nodes with the label. Other groups have none,
+    so that their nodes stay as they are.
+    """
+    planned = list(groups)
+    with_efa = {group.instance_type.name for group in planned if group.interfaces is not None}
+    return [
+        replace(group, labels={EFA_LABEL: "false", **group.labels})
+        if group.interfaces is None and group.instance_type.name in with_efa
+        else group
+        for group in planned
+    ]
 
 
 def ami_variant(instance_type: InstanceType) -> AmiVariant:

@@ -33,6 +33,7 @@ from trainyard.components.eks.node_group_plan import (
     SYSTEM_NODE_GROUP,
     Context,
     NodeGroupPlan,
+    labeled_without_efa,
     plan_node_group,
     plan_system_node_group,
     version_of,
@@ -132,7 +133,7 @@ def plan_stack(context: Context, review: Review) -> EksPlan:
         review_eks_network(config.network, config.architecture, review)
     review_reservations(config, region, context.now, review)
     groups = [_system(context, review), *_node_groups(context, review)]
-    planned = [group for group in groups if group is not None]
+    planned = labeled_without_efa(group for group in groups if group is not None)
     review_addons(config, review)
     review_scraper(config, review)
     review_system_pods(config, planned, review)

@@ -29,8 +29,15 @@ class AddonTarget:
     """Taints of the node groups with devices."""
     groups: Sequence[NodeGroupPlan] = ()
     """The node groups that it serves."""
+    elsewhere: Sequence[NodeGroupPlan] = ()
+    """The other node groups."""
     plugins: Collection[str] = ()
     """The planned add-ons, which include the device plugins."""
+
+    @property
+    def other_types(self) -> frozenset[str]:
+        """EC2 instance types of the node groups that it does not serve."""
+        return frozenset(group.instance_type.name for group in self.elsewhere)
 
     @property
     def accelerated_groups(self) -> list[NodeGroupPlan]:

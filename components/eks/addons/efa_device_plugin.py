@@ -6,6 +6,8 @@ Source: https://github.com/aws/eks-charts, `stable/aws-efa-k8s-device-plugin` of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from trainyard.components.catalog.efa import (
     EFA_DEVICE_PLUGIN_CHART_VERSION,
     EFA_DEVICE_PLUGIN_VERSION,
@@ -59,8 +61,9 @@ def workloads(target: AddonTarget) -> list[WorkloadPlan]:
     """Return the DaemonSet `kube-system/aws-efa-k8s-device-plugin`.
 
     As in the chart, with additional tolerations: `nvidia.com/gpu` and the taints of the node
-    groups. The plan refuses instance types that are not in the list of the chart, because their
-    nodes would lack EFA without any error.
+    groups. It stays off nodes of the stack that have no EFA interfaces. The plan refuses instance
+    types that are not in the list of the chart, because their nodes would lack EFA without any
+    error.
     """
     # Privileged containers run without a filter of system calls.
     made = daemon_set(
@@ -72,7 +75,7 @@ def workloads(target: AddonTarget) -> list[WorkloadPlan]:
 def _pod(target: AddonTarget) -> Manifest:
     return {
         "tolerations": tolerations([CRITICAL_ADDONS_ONLY, NVIDIA_GPU], target.taints),
-        "affinity": instance_type_affinity(EFA_PLUGIN_INSTANCE_TYPES),
+        "affinity": instance_type_affinity(_types(target), target.other_types),
         "priorityClassName": "system-node-critical",
         "hostNetwork": True,
         "containers": [
@@ -94,6 +97,17 @@ def _pod(target: AddonTarget) -> Manifest:
         ],
         "volumes": [{"name": volume, "hostPath": host} for volume, host in HOST_PATHS.items()],
     }
+
+
+def _types(target: AddonTarget) -> Sequence[str]:
+    """Return the types of the chart, unless the stack has nodes of one of them without EFA.
+
+    There the plugin ends with "No valid EFA devices found", and is started again and again:
+    https://github.com/aws/eks-charts/issues/1239.
+    """
+    if target.other_types & set(EFA_PLUGIN_INSTANCE_TYPES):
+        return target.instance_types
+    return EFA_PLUGIN_INSTANCE_TYPES
 
 
 EFA_DEVICE_PLUGIN = SelfManagedAddon(

@@ -83,7 +83,7 @@ def device_exporter(
 
     def workload(target: AddonTarget) -> WorkloadPlan:
         made = {
-            "affinity": instance_type_affinity(target.instance_types),
+            "affinity": instance_type_affinity(target.instance_types, target.other_types),
             "tolerations": tolerations([toleration], target.taints),
             "containers": [
                 {"imagePullPolicy": "IfNotPresent", "ports": [exporter_port(port)], **container},

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from trainyard.components.config.eks import Taint
+from trainyard.components.eks.label_plan import EFA_LABEL
 from trainyard.components.runtime.workload_plan import Manifest
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
@@ -32,11 +33,18 @@ def tolerations(always: Sequence[Manifest], taints: Sequence[Taint]) -> list[Man
     ]
 
 
-def instance_type_affinity(instance_types: Sequence[str]) -> Manifest:
-    """Return the affinity to nodes of these EC2 instance types, except Auto Mode nodes."""
+def instance_type_affinity(
+    instance_types: Sequence[str], others: Set[str] = frozenset()
+) -> Manifest:
+    """Return the affinity to nodes of these EC2 instance types, except Auto Mode nodes.
+
+    If other node groups, of the types `others`, have one of them too, their label keeps pods off.
+    """
+    without_efa = {"key": EFA_LABEL, "operator": "NotIn", "values": ["false"]}
     return _affinity(
         _of_types(instance_types),
         {"key": COMPUTE_TYPE_LABEL, "operator": "NotIn", "values": ["auto"]},
+        *([without_efa] if others & set(instance_types) else []),
     )
 
 

@@ -105,6 +105,7 @@ def addon_target(plan: EksPlan, addon: SelfManagedAddon) -> AddonTarget:
         instance_types=[group.instance_type.name for group in groups],
         taints=plan.device_plugin_tolerations,
         groups=groups,
+        elsewhere=[group for group in plan.node_groups if group.name not in served],
         plugins=plan.self_managed_addons,
     )
 
