@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from trainyard.sandbox.instance_types import InstanceType
@@ -66,6 +67,36 @@ def plugin_resources(pods: Iterable[Mapping[str, Any]]) -> dict[str, set[str]]:
             if resources:
                 found.setdefault(node, set()).update(resources)
     return found
+
+
+_ENDS_WITHOUT_DEVICES = {
+    # https://github.com/aws/eks-charts/issues/1239, and the pods in
+    # https://github.com/aws/eks-charts/pull/1363: restarted again and again, `Completed` each time
+    "aws-efa-k8s-device-plugin": {"exitCode": 0, "reason": "Completed"},
+    # https://github.com/NVIDIA/k8s-device-plugin/blob/main/README.md, `FAIL_ON_INIT_ERROR`
+    "k8s-device-plugin": {"exitCode": 1, "reason": "Error"},
+}
+"""How a plugin ends on a node without its devices, by the image repository."""
+
+
+def ended_without_devices(
+    pods: Iterable[Mapping[str, Any]], devices: Mapping[str, Mapping[str, int]]
+) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
+    """Yield the running pods of plugins that find no device, with the status that they get.
+
+    Args:
+        pods: Pods as the API server lists them.
+        devices: Number of devices by resource, by node name.
+    """
+    for pod in pods:
+        counts = devices.get(pod["spec"].get("nodeName") or "")
+        if counts is None or not _ready(pod):
+            continue
+        for container in pod["spec"]["containers"]:
+            plugin = _repository_name(container.get("image") or "")
+            ended = _ENDS_WITHOUT_DEVICES.get(plugin)
+            if ended and not any(counts.get(each) for each in _PLUGINS[plugin]):
+                yield pod, _crashed(pod, ended)
 
 
 def _ready(pod: Mapping[str, Any]) -> bool:
@@ -168,7 +199,12 @@ def _is_crashed(pod: Mapping[str, Any]) -> bool:
     return any(_CRASHED in str(each.get("state")) for each in statuses)
 
 
-def _crashed(pod: Mapping[str, Any]) -> dict[str, Any]:
+_FAILED = {"exitCode": 1, "reason": "Error"}
+
+
+def _crashed(
+    pod: Mapping[str, Any], ended: Mapping[str, Any] = MappingProxyType(_FAILED)
+) -> dict[str, Any]:
     now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     not_ready = {
         "status": "False",
@@ -191,7 +227,7 @@ def _crashed(pod: Mapping[str, Any]) -> dict[str, Any]:
                         "message": f"back-off 2m40s restarting failed container={each['name']}",
                     }
                 },
-                "lastState": {"terminated": {"exitCode": 1, "reason": "Error"}},
+                "lastState": {"terminated": dict(ended)},
             }
             for each in pod["spec"]["containers"]
         ],

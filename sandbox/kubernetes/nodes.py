@@ -35,6 +35,7 @@ from trainyard.sandbox.kubernetes.device_plugins import (
     BrokenPlugins,
     PodRunners,
     device_counts,
+    ended_without_devices,
     plugin_resources,
 )
 from trainyard.sandbox.kubernetes.instances import Instance
@@ -304,6 +305,9 @@ class ClusterNodes:
         # From the API server's cache, because this runs several times per second.
         pods = self._administrator.get("/api/v1/pods", resourceVersion="0")["items"]
         self.seen = (*self.seen, [each["metadata"]["resourceVersion"] for each in pods])
+        devices = {each.node_name: each.devices for each in joined}
+        for pod, status in ended_without_devices(pods, devices):
+            self._report(pod, {"status": status}, "ends, because its node has no such device")
         running = plugin_resources(pods)
         refused: list[ApiError] = []
         for kubelet in joined:
@@ -336,7 +340,7 @@ class ClusterNodes:
         for pod in pods:
             status = reported_again(pod) if pod["spec"].get("nodeName") in nodes else None
             if status is not None:
-                self._report(pod, status)
+                self._report(pod, status, "is ready again")
 
     def _remind(self, pod: Mapping[str, Any], attempt: int) -> None:
         namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
@@ -346,9 +350,9 @@ class ClusterNodes:
                 f"/api/v1/namespaces/{namespace}/pods/{name}", reminder(attempt)
             )
 
-    def _report(self, pod: Mapping[str, Any], status: dict[str, Any]) -> None:
+    def _report(self, pod: Mapping[str, Any], status: dict[str, Any], what: str) -> None:
         namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
-        _LOG.info("%s: pod %s/%s is ready again", self.control_plane.name, namespace, name)
+        _LOG.info("%s: pod %s/%s %s", self.control_plane.name, namespace, name, what)
         path = f"/api/v1/namespaces/{namespace}/pods/{name}/status"
         with unless_gone():
             self._administrator.patch(path, status, STRATEGIC_MERGE_PATCH)

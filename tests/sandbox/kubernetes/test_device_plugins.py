@@ -14,6 +14,7 @@ from trainyard.sandbox.kubernetes.device_plugins import (
     EFA,
     NVIDIA_GPU,
     device_counts,
+    ended_without_devices,
     plugin_resources,
 )
 
@@ -84,3 +85,22 @@ def test_the_neuron_plugin_offers_devices_and_cores():
     assert plugin_resources([pod(NEURON_DEVICE_PLUGIN_IMAGE)]) == {
         "node-1": {NEURON_DEVICE, NEURON_CORE}
     }
+
+
+@pytest.mark.parametrize(("image", "reason"), [(EFA_IMAGE, "Completed"), (NVIDIA_IMAGE, "Error")])
+def test_a_plugin_on_a_node_without_devices_ends_again_and_again(image, reason):
+    """https://github.com/aws/eks-charts/issues/1239"""
+    counts = device_counts(instance_type("m5.large"), 0)
+    ((_, status),) = ended_without_devices([pod(image)], {"node-1": counts})
+    (container,) = status["containerStatuses"]
+    assert container["state"]["waiting"]["reason"] == "CrashLoopBackOff"
+    assert container["lastState"]["terminated"]["reason"] == reason
+    ended = pod(image) | {"status": status}
+    assert plugin_resources([ended]) == {}
+    assert [*ended_without_devices([ended], {"node-1": counts})] == []
+
+
+def test_a_plugin_that_finds_a_device_goes_on():
+    counts = device_counts(instance_type("g5.8xlarge"), 1)
+    pods = [pod(EFA_IMAGE), pod(NVIDIA_IMAGE), pod("pytorch:2"), pod(EFA_IMAGE, "elsewhere")]
+    assert [*ended_without_devices(pods, {"node-1": counts})] == []
