@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network
 from typing import Any
 
-from trainyard.components.account.check import NOTHING_FOUND, Check, Subject
+from trainyard.components.account.check import NOTHING_FOUND, Check, Finding, Subject, as_warnings
 from trainyard.components.account.facts import AccountFacts
 from trainyard.components.account.known import Known
 from trainyard.components.capacity.launch_place import in_zone, private_subnets
@@ -204,7 +204,54 @@ def _with_subnet(
     return wanted.model_copy(update={"subnet_id": subnet.subnet_id, "availability_zone": None})
 
 
-def file_system_checks(known: Known[Any, Any]) -> Iterator[Check]:
-    """Yield the check of the file systems that the stack file names or the stack created."""
-    problems = file_system_problems(known.config, known.facts)
+_TOO_OLD = frozenset({"2.10"})
+"""Versions that refuse the Lustre client 2.15, which nodes have."""
+
+
+def old_version_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
+    """Yield existing Lustre file systems that nodes cannot mount, because they are too old.
+
+    The management server of 2.10 refuses the client 2.15 of Amazon Linux 2023 and of Ubuntu since
+    22.04: "Server MGS version (2.10.5.0) refused connection from this client with an incompatible
+    version", which `mount` shows as "Invalid argument". 2.10 is what FSx makes of Scratch and
+    Persistent_1 file systems by default.
+
+    Sources:
+        https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html,
+        `FileSystemTypeVersion`
+        https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html,
+        `FileSystemTypeVersion`: 2.12 and 2.15, newer than the current one
+        https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-lustre-version.html
+        https://github.com/amazonlinux/amazon-linux-2023/issues/723
+        https://github.com/kubernetes-sigs/aws-fsx-csi-driver/issues/437
+    """
+    for name, wanted in config.storage.items():
+        reference = adopted_or_existing(wanted)
+        found = facts.file_systems.get(reference.file_system_id) if reference else None
+        if found is not None and found.version in _TOO_OLD:
+            path = f"{STORAGE}.{name}" + (".adopt" if reference is not wanted else "")
+            yield Problem(
+                path=f"{path}.file_system_id",
+                found=f"{found.file_system_id}, Lustre {found.version}",
+                problem=(
+                    "the Lustre client 2.15 of the nodes cannot mount a file system of this "
+                    "version (`mount` fails with `Invalid argument`)"
+                ),
+                allowed="a file system of Lustre 2.12 or 2.15",
+                remedy=(
+                    "back it up, and upgrade it: `aws fsx update-file-system --file-system-id "
+                    f"{found.file_system_id} --file-system-type-version 2.15`"
+                ),
+            )
+
+
+def file_system_checks(known: Known[Any, Any]) -> Iterator[Finding]:
+    """Yield the check of the file systems that the stack file names or the stack created.
+
+    A stack that is up has a warning about an old one: its nodes may have another client.
+    """
+    old = tuple(old_version_problems(known.config, known.facts))
+    problems = [*file_system_problems(known.config, known.facts), *(() if known.is_up else old)]
     yield Check("file systems", problems, file_system_subjects(known.config))
+    if known.is_up:
+        yield from as_warnings(old)

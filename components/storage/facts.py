@@ -43,6 +43,8 @@ class FileSystemFacts:
     security_group_ids: frozenset[str]
     lets_in: tuple[IngressFacts, ...]
     """Ingress rules of all its security groups."""
+    version: str = ""
+    """`FileSystemTypeVersion`, such as `2.15`; empty if it has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

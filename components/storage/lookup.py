@@ -76,6 +76,7 @@ def _facts(reader: AccountReader, answer: Mapping[str, Any]) -> FileSystemFacts:
         tags=tag_map(answer.get("Tags")),
         security_group_ids=groups,
         lets_in=ingress_of(reader, groups),
+        version=answer.get("FileSystemTypeVersion", ""),
     )
 
 

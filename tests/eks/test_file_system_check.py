@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.eks import PRIVATE
+from tests.support.eks import PRIVATE, cluster_facts
 from tests.support.eks_account import NOW, VPC
 from tests.support.shared_storage import OLD_LUSTRE, config_with
 from trainyard.components.account.facts import AccountFacts
@@ -276,3 +276,26 @@ def test_an_adopted_file_system_that_is_closed_needs_its_group(configure, facts)
 def test_a_file_system_to_adopt_that_does_not_exist_is_refused(configure, facts):
     found = problems(configure(storage={"data": ADOPTED}), facts)
     assert "does not exist" in found["adopt.file_system_id"].problem
+
+
+def test_a_file_system_of_an_old_version_is_refused_with_the_command_that_upgrades_it(
+    configure, facts
+):
+    """https://github.com/amazonlinux/amazon-linux-2023/issues/723"""
+    found = problems(configure(storage={"data": EXISTING}), holding(facts, version="2.10"))
+    assert "client 2.15" in found["file_system_id"].problem
+    assert f"--file-system-id {ID} --file-system-type-version 2.15" in (
+        found["file_system_id"].remedy
+    )
+
+
+@pytest.mark.parametrize("version", ["2.12", "2.15", ""])
+def test_other_versions_can_be_mounted(configure, facts, version):
+    config = configure(storage={"data": EXISTING})
+    assert problems(config, holding(facts, version=version)) == {}
+
+
+def test_a_stack_that_is_up_goes_on_with_an_old_file_system(configure, facts):
+    account = replace(holding(facts, version="2.10"), cluster=cluster_facts())
+    ready = prepared(configure(storage={"data": EXISTING}), account)
+    assert any("Lustre 2.10" in warning for warning in ready.warnings)
