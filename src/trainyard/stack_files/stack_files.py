@@ -94,10 +94,7 @@ class StackFile:
     @property
     def written(self) -> tuple[Any, Any]:
         """The object under `trainyard:cluster` in the file, as values and as texts."""
-        values, texts = (
-            (read(self.path).get("config") or {}).get(CLUSTER_KEY)
-            for read in (read_yaml, read_written)
-        )
+        values, texts = (_cluster_in(read(self.path)) for read in (read_yaml, read_written))
         return values, texts
 
     @property
@@ -148,6 +145,12 @@ class StackFile:
         # YAML reads a key such as `5` as a number.
         ours = (key for key in map(str, self.config) if key.startswith(f"{PROJECT}:"))
         return tuple(key for key in ours if key != CLUSTER_KEY)
+
+
+def _cluster_in(document: Any) -> Any:
+    """Return the object under `trainyard:cluster` in a document, which can be empty."""
+    config = document.get("config") if isinstance(document, Mapping) else None
+    return config.get(CLUSTER_KEY) if isinstance(config, Mapping) else None
 
 
 def stack_names(installation: Installation = INSTALLATION) -> list[str]:

@@ -215,3 +215,13 @@ def test_refuses_a_stack_file_without_a_region(trainyard, stack_file) -> None:
     result = trainyard("check", "p5-cb", "--stack-file", path)
     assert result.exit_code == 2
     assert "set `aws:region` in" in result.stderr
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet\n", "---\n", "config:\n", "{}\n"])
+@pytest.mark.parametrize("command", ["check", "plan", "cost"])
+def test_a_file_without_content_lacks_everything(trainyard, tmp_path, command, text) -> None:
+    path = tmp_path / "Pulumi.empty.yaml"
+    path.write_text(text, encoding="utf-8")
+    result = trainyard(command, "empty", "--stack-file", str(path))
+    assert result.exit_code == 2
+    assert "trainyard:cluster.architecture" in result.stderr
