@@ -168,6 +168,17 @@ def standard_support_ended(minor: str, today: date) -> bool:
     return today >= ends
 
 
+def extended_support_ended(minor: str, today: date) -> bool:
+    """Return whether EKS has ended extended support too, 12 months after standard support.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html
+    """
+    ends = STANDARD_SUPPORT_ENDS.get(minor)
+    if ends is None:
+        return minor_number(minor) < min(map(minor_number, STANDARD_SUPPORT_ENDS))
+    return today >= ends.replace(year=ends.year + 1)
+
+
 def minor_number(version: str) -> int:
     """Return 35 for `1.35`, and for longer versions such as `v1.35.3-eksbuild.29`."""
     return int(version.removeprefix("v").split(".")[1])

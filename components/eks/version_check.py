@@ -11,6 +11,7 @@ from trainyard.components.catalog.versions import (
     EKS_VERSIONS,
     KUBELET_SKEW,
     SUPPORT_NOTICE,
+    extended_support_ended,
     minor_number,
     standard_support_ended,
 )
@@ -324,13 +325,17 @@ def _out_of_support(config: EksStackConfig, today: date, stack_file: str) -> Ite
         if allowed
         else "use a release of this program that pins a newer version"
     )
+    extended = (
+        "its extended support has ended too, and EKS makes no cluster of it"
+        if extended_support_ended(version, today)
+        else f"extended support costs {EXTENDED_SUPPORT_COSTS} and ends with a forced upgrade"
+    )
     yield Problem(
         path=VERSION_PATH,
         found=version,
         problem=(
             f"has been out of EKS's standard support{since(version)}, and the cluster does not "
-            f"exist yet; extended support costs {EXTENDED_SUPPORT_COSTS} and ends with a forced "
-            "upgrade"
+            f"exist yet; {extended}"
         ),
         allowed=", ".join(allowed) or None,
         remedy=way,

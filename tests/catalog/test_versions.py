@@ -9,6 +9,7 @@ from trainyard.components.catalog.versions import (
     EKS_VERSIONS,
     STANDARD_SUPPORT_ENDS,
     ami_type,
+    extended_support_ended,
     standard_support_ended,
 )
 
@@ -88,3 +89,21 @@ def test_only_images_that_eks_has_are_named(variant, architecture):
         return
     assert ami_type(variant, architecture) in known
     assert architecture in version.ami_ssm_parameter(variant, architecture)
+
+
+@pytest.mark.parametrize(
+    ("minor", "today", "has_ended"),
+    [
+        ("1.29", date(2026, 3, 22), False),
+        ("1.29", date(2026, 3, 23), True),
+        ("1.33", date(2026, 11, 30), False),
+        ("1.9", date(2026, 11, 30), True),
+        ("1.40", date(2026, 11, 30), False),
+    ],
+)
+def test_extended_support_ends_a_year_after_standard_support(
+    minor: str, today: date, has_ended: bool
+) -> None:
+    """https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html, the calendar:
+    extended support of 1.29 ended on March 23, 2026."""
+    assert extended_support_ended(minor, today) is has_ended
