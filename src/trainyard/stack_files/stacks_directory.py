@@ -137,16 +137,33 @@ def is_stacks_directory(directory: Path) -> bool:
 
     That is a project named `trainyard` whose program is elsewhere, or calls the installed package.
     """
+    return _lack_of(directory) is None
+
+
+def _lack_of(directory: Path) -> str | None:
+    """Return why a directory is no stacks directory, for messages; None if it is one."""
+    path = directory / PROJECT_FILE
+    if not path.exists():
+        return f"it has no {PROJECT_FILE}"
     try:
-        project: Any = read_yaml(directory / PROJECT_FILE)
-    except UnreadableYamlError:
-        return False
-    if not isinstance(project, Mapping) or project.get("name") != PROJECT:
-        return False
+        project: Any = read_yaml(path)
+    except UnreadableYamlError as error:
+        return str(error)
+    if not isinstance(project, Mapping):
+        return f"its {PROJECT_FILE} is not the mapping of a project"
+    if project.get("name") != PROJECT:
+        found = f"has the name {project['name']}" if project.get("name") else "has no `name`"
+        return f"the project in its {PROJECT_FILE} {found}; the states of stacks need {PROJECT}"
     if isinstance(project.get("main"), str):
-        return True
+        return None
+    if not (directory / _PROGRAM).is_file():
+        return (
+            f"its {PROJECT_FILE} has no `main`, the directory of a clone of {PROJECT}, and there "
+            f"is no {_PROGRAM} that calls the installed package"
+        )
     # The project of a clone has no `main` either.
-    return (directory / _PROGRAM).is_file() and not (directory / "src" / PROJECT).exists()
+    is_clone = (directory / "src" / PROJECT).exists()
+    return f"it is another clone of {PROJECT}" if is_clone else None
 
 
 def remembered_directory(installation: Installation = INSTALLATION) -> Path | None:
@@ -220,12 +237,9 @@ def _write_project(directory: Path) -> None:
 
 
 def _require(directory: Path, installation: Installation) -> None:
-    if directory == installation.clone or is_stacks_directory(directory):
+    problem = _lack_of(directory)
+    if directory == installation.clone or problem is None:
         return
-    if not (directory / PROJECT_FILE).exists():
-        problem = f"it has no {PROJECT_FILE}"
-    else:
-        problem = f"its {PROJECT_FILE} is not a project `{PROJECT}` with a program of trainyard"
     source = "--stacks" if _OPTION.get() else f"${VARIABLE}"
     raise StacksDirectoryError(
         f"{directory}, which {source} names, is not a stacks directory: {problem}; "

@@ -104,11 +104,11 @@ def test_a_link_to_a_stacks_directory_is_that_directory(
     ("project", "problem"),
     [
         pytest.param(None, "it has no Pulumi.yaml", id="empty"),
-        pytest.param("name: other\nmain: /x\n", "with a program of trainyard", id="other-project"),
-        pytest.param(
-            "name: trainyard\nruntime: python\n", "with a program of trainyard", id="checkout"
-        ),
-        pytest.param("main: [\n", "with a program of trainyard", id="no-yaml"),
+        pytest.param("name: other\nmain: /x\n", "has the name other", id="other-project"),
+        pytest.param("name: trainyard\nruntime: python\n", "has no `main`", id="checkout"),
+        pytest.param("main: [\n", "is not valid YAML", id="no-yaml"),
+        pytest.param("5\n", "not the mapping of a project", id="no-mapping"),
+        pytest.param("runtime: python\n", "has no `name`", id="no-name"),
     ],
 )
 def test_a_chosen_directory_of_another_kind_is_refused(
