@@ -16,6 +16,7 @@ from trainyard.components.catalog.batch import (
     shared_memory_mib,
 )
 from trainyard.components.catalog.collective_tests import MAKERS, TESTS_BY_MAKER
+from trainyard.components.catalog.image_references import in_registry
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType
 from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE
 from trainyard.components.catalog.versions import NCCL_TESTS_IMAGE
@@ -321,8 +322,9 @@ def review_job_definition(
 
 
 def _has_a_moving_tag(image: str) -> bool:
-    last = image.rpartition("/")[2]
-    return last.endswith(":latest") or not (set(":@") & set(last) or image in OWN_IMAGES)
+    if image in OWN_IMAGES:
+        return False
+    return in_registry(image, starts="AWS Batch").reference == "latest"
 
 
 def _refuse_environment(

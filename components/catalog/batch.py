@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from trainyard.components.catalog.efa import HUGE_PAGE_MIB, reserved_huge_pages
+from trainyard.components.catalog.image_references import PATH_PART, ImageReference, parsed
 from trainyard.components.catalog.instance_types import Architecture, InstanceType
 
 ImageType = Literal["ECS_AL2023", "ECS_AL2023_NVIDIA"]
@@ -44,17 +45,12 @@ MINIMUM_ROOT_VOLUME_GIB = 30
 """Size of the ECS-optimized AMIs."""
 ENDPOINTS_WITHOUT_NAT = ("ecr.api", "ecr.dkr", "ecs", "ecs-agent", "ecs-telemetry", "logs")
 """Services that nodes and jobs call, for the agent, images and logs."""
-IMAGE_PATH = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
-"""Pattern of one part of the path of a container image, and of a repository.
-
-https://github.com/distribution/reference/blob/main/reference.go
-"""
-REPOSITORY_NAME = rf"(?=.{{2,256}}$){IMAGE_PATH}(?:/{IMAGE_PATH})*"
+REPOSITORY_NAME = rf"(?=.{{2,256}}$){PATH_PART}(?:/{PATH_PART})*"
 """Pattern of names of ECR repositories.
 
 https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_CreateRepository.html
 """
-_PRIVATE_REGISTRY = r"\d{{12}}\.dkr\.ecr\.{region}\.amazonaws\.com(?:\.cn)?/.+"
+_PRIVATE_REGISTRY = r"\d{{12}}\.dkr\.ecr\.{region}\.amazonaws\.com(?:\.cn)?"
 
 _AGENT_MIB = 32
 _SYSTEM_MIB = 224
@@ -73,7 +69,9 @@ def comes_through_endpoints(image: str, region: str) -> bool:
     They serve private ECR registries in their region, but not public.ecr.aws.
     https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html
     """
-    return re.fullmatch(_PRIVATE_REGISTRY.format(region=re.escape(region)), image) is not None
+    found = parsed(image)
+    wanted = _PRIVATE_REGISTRY.format(region=re.escape(region))
+    return isinstance(found, ImageReference) and re.fullmatch(wanted, found.registry) is not None
 
 
 def image_type(instance_type: InstanceType) -> ImageType | None:

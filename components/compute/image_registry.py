@@ -6,8 +6,6 @@ Sources:
         (`MANIFEST_UNKNOWN`, `NAME_UNKNOWN`)
     https://distribution.github.io/distribution/spec/auth/token/: 401 with a Bearer challenge, and
         the anonymous token of its realm
-    https://github.com/distribution/reference, normalize.go: names without a registry are of Docker
-        Hub, and its official images are below `library/`
     https://github.com/opencontainers/image-spec, image-index.md and media-types.md
     https://docs.docker.com/docker-hub/usage/pulls/: on Docker Hub, GET counts as a pull, HEAD not
 """
@@ -27,6 +25,11 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any
 
+from trainyard.components.catalog.image_references import (
+    DOCKER_HUB,
+    ImageReference,
+    in_registry,
+)
 from trainyard.components.catalog.instance_types import Architecture
 from trainyard.components.compute.facts import PublicImageFacts
 
@@ -37,7 +40,6 @@ REQUEST_SECONDS = 3.0
 """Timeout of a request; an image needs at most four."""
 LOOKUP_SECONDS = 8.0
 """Time for all images of all registries. What has no answer then is a note."""
-DOCKER_HUB = "docker.io"
 _DOCKER_HUB_HOST = "registry-1.docker.io"
 _ARM = "arm64"
 _WHOLE_REGISTRY = ""
@@ -126,33 +128,13 @@ def anonymous_token(repository: str, refusal: RegistryAnswer, get: Fetch = fetch
     return str(token)
 
 
-@dataclass(frozen=True, slots=True)
-class ImageReference:
-    """The parts of the name of an image."""
-
-    registry: str
-    """Such as `public.ecr.aws` or `docker.io`."""
-    repository: str
-    """Without the registry."""
-    reference: str
-    """Tag or digest."""
-
-
-def parsed(image: str) -> ImageReference:
-    """Return the parts of the name of an image, as container runtimes complete it."""
-    name, _, digest = image.partition("@")
-    first, slash, rest = name.partition("/")
-    is_host = bool(slash) and (bool(re.search(r"[.:]", first)) or first == "localhost")
-    registry, path = (first, rest) if is_host else (DOCKER_HUB, name)
-    repository, _, tag = path.partition(":")
-    if registry == DOCKER_HUB and "/" not in repository:
-        repository = f"library/{repository}"
-    return ImageReference(registry, repository, digest or tag or "latest")
-
-
 def is_public(image: str) -> bool:
     """Return whether the image is of a registry that may answer everybody: no private ECR."""
-    return ".dkr.ecr." not in parsed(image).registry
+    return ".dkr.ecr." not in _reference(image).registry
+
+
+def _reference(image: str) -> ImageReference:
+    return in_registry(image, starts="the stack")
 
 
 def look_up_public_images(
@@ -174,7 +156,7 @@ def look_up_public_images(
     """
     by_registry: dict[str, list[str]] = {}
     for image in images:
-        by_registry.setdefault(parsed(image).registry, []).append(image)
+        by_registry.setdefault(_reference(image).registry, []).append(image)
     found: dict[str, PublicImageFacts] = {}
 
     def ask(names: Iterable[str]) -> None:
@@ -210,7 +192,7 @@ class _Registry:
         if self._silent is not None:
             return PublicImageFacts(unknown=self._silent)
         try:
-            return self._look_up(parsed(image), architectures)
+            return self._look_up(_reference(image), architectures)
         except RegistryError as error:
             return PublicImageFacts(unknown=str(error))
 
@@ -240,15 +222,15 @@ class _Registry:
 
     def _manifest(self, name: ImageReference, method: str) -> RegistryAnswer:
         """Return the response to a request for a manifest, with a token if that is needed."""
-        url = f"{_base(name.registry)}/v2/{name.repository}/manifests/{name.reference}"
+        url = f"{_base(name.registry)}/v2/{name.path}/manifests/{name.reference}"
         headers = {"Accept": _ACCEPT}
-        known = self._tokens.get(name.repository) or self._tokens.get(_WHOLE_REGISTRY)
+        known = self._tokens.get(name.path) or self._tokens.get(_WHOLE_REGISTRY)
         if known is not None:
             headers["Authorization"] = f"Bearer {known}"
         answer = self._fetch(url, headers, method)
         if answer.status != _UNAUTHORIZED or known is not None:
             return answer
-        repository = f"{name.registry}/{name.repository}"
+        repository = f"{name.registry}/{name.path}"
         try:
             token = anonymous_token(repository, answer, self._fetch)
         except RegistryError:
@@ -256,7 +238,7 @@ class _Registry:
                 raise
             return answer
         scope = re.search(r'scope="(?!repository:)', answer.headers.get("www-authenticate", ""))
-        self._tokens[_WHOLE_REGISTRY if scope else name.repository] = token
+        self._tokens[_WHOLE_REGISTRY if scope else name.path] = token
         return self._fetch(url, {**headers, "Authorization": f"Bearer {token}"}, method)
 
     def _fetch(self, url: str, headers: Mapping[str, str], method: str = "GET") -> RegistryAnswer:

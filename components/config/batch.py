@@ -3,11 +3,16 @@
 import difflib
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from trainyard.components.catalog.batch import IMAGE_PATH, REPOSITORY_NAME
+from trainyard.components.catalog.batch import REPOSITORY_NAME
+from trainyard.components.catalog.image_references import (
+    PATTERN,
+    ImageReferenceError,
+    in_registry,
+)
 from trainyard.components.catalog.secret_arns import SECRET_ARN
 from trainyard.components.config.base import AmiId, Form, StrictModel, Text
 from trainyard.components.config.node_pool import (
@@ -45,32 +50,40 @@ RepositoryName = Annotated[
     ),
 ]
 OWN_IMAGES = ("nccl-tests", "nccom-tests", "repository")
-_HOST = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
-_REFERENCE = (
-    # The registry, the path, the tag and the digest. An image without a registry is one of Docker
-    # Hub: https://github.com/distribution/reference/blob/main/reference.go
-    rf"(?:{_HOST}(?:\.{_HOST})*(?::[0-9]+)?/)?{IMAGE_PATH}(?:/{IMAGE_PATH})*"
-    r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
-)
+LONGEST_IMAGE = 255
+"""https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerProperties.html, `image`"""
 
 
-def _no_misspelled_word(image: str) -> str:
-    near = difflib.get_close_matches(image, OWN_IMAGES, n=1, cutoff=0.8)
-    if near and image not in OWN_IMAGES and not set(image) & set("/:@"):
-        raise PydanticCustomError(
-            "form",
-            "is not {expected}",
-            {"expected": f"`{near[0]}`, nor an image with a tag", "example": near[0]},
+class _ImageForm(Form):
+    """The form of the image of a job: `parsed` decides, and the pattern is for editors."""
+
+    @override
+    def _check(self, value: str) -> str:
+        """Return the reference as ECS parses it."""
+        if value in OWN_IMAGES:
+            return value
+        near = difflib.get_close_matches(value, OWN_IMAGES, n=1, cutoff=0.8)
+        if near and not set(value) & set("/:@"):
+            raise self._wrong(f"`{near[0]}`, nor an image with a tag", near[0])
+        try:
+            name = in_registry(value, starts="AWS Batch").name
+        except ImageReferenceError as error:
+            raise self._wrong(f"a container image: it {error.why}", error.meant) from error
+        if len(name) > LONGEST_IMAGE:
+            raise self._wrong(f"an image of at most {LONGEST_IMAGE} characters", "")
+        return name
+
+    def _wrong(self, expected: str, meant: str) -> PydanticCustomError:
+        example = meant or self.example
+        return PydanticCustomError(
+            "form", "is not {expected}", {"expected": expected, "example": example}
         )
-    return image
 
 
-# https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerProperties.html, `image`: at
-# most 255 characters.
 ContainerImage = Annotated[
     str,
-    Form(
-        pattern=rf"(?=.{{1,255}}$){_REFERENCE}",
+    _ImageForm(
+        pattern=PATTERN,
         expected=(
             "`nccl-tests`, `nccom-tests`, `repository`, or a container image: its registry if it "
             "is not one of Docker Hub, its path in small letters, and a tag or a digest"
@@ -78,7 +91,6 @@ ContainerImage = Annotated[
         example="public.ecr.aws/hpc-cloud/nccl-tests:cuda12.8.1-efa1.42.0-ofiv1.16.0-ncclv2.27.5-1-testsv2.16.4",
         names="container-image",
     ),
-    AfterValidator(_no_misspelled_word),
 ]
 # https://docs.aws.amazon.com/batch/latest/APIReference/API_KeyValuePair.html: `AWS_BATCH` is a
 # reserved prefix.

@@ -12,6 +12,11 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from trainyard.components.account.reader import AccountReader, AccountUnreachableError
+from trainyard.components.catalog.image_references import (
+    ImageReference,
+    ImageReferenceError,
+    parsed,
+)
 from trainyard.components.compute.facts import PlacementGroupFacts
 from trainyard.components.config.storage_fields import s3_parts
 from trainyard.components.named.facts import (
@@ -270,34 +275,37 @@ def look_up_container_image(reader: AccountReader, image: str) -> ContainerImage
     found = private_image(image, reader.region)
     if found is None:
         raise NotReadError
-    # A digest identifies the image also if the tag has moved. Docker pulls `latest` without either.
-    wanted = (
-        {"imageDigest": found["digest"]}
-        if found["digest"]
-        else {"imageTag": found["tag"] or "latest"}
-    )
+    # A digest identifies the image also if the tag has moved.
+    wanted = {"imageDigest": found.digest} if found.digest else {"imageTag": found.reference}
     answer = find(
         reader,
         DESCRIBE_CONTAINER_IMAGES,
         reader.client("ecr").describe_images,
-        registryId=found["registry"],
-        repositoryName=found["repository"],
+        registryId=account_of(found),
+        repositoryName=found.path,
         imageIds=[wanted],
     )
     return ContainerImageFacts() if answer and answer.get("imageDetails") else None
 
 
-def private_image(image: str, region: str) -> re.Match[str] | None:
-    """Return `registry`, `repository`, `tag` and `digest` of an image in ECR of a region.
+def private_image(image: str, region: str) -> ImageReference | None:
+    """Return an image in ECR of a region; None for any other.
 
     Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html
     """
-    pattern = (
-        rf"(?P<registry>\d{{12}})\.dkr\.ecr\.{re.escape(region)}\."
-        rf"{re.escape(dns_suffix(region))}/(?P<repository>[^:@]+)"
-        r"(?::(?P<tag>[^@]+))?(?:@(?P<digest>.+))?"
-    )
-    return re.fullmatch(pattern, image)
+    try:
+        found = parsed(image)
+    except ImageReferenceError:
+        return None
+    wanted = rf"\d{{12}}\.dkr\.ecr\.{re.escape(region)}\.{re.escape(dns_suffix(region))}"
+    if isinstance(found, ImageReference) and re.fullmatch(wanted, found.registry):
+        return found
+    return None
+
+
+def account_of(image: ImageReference) -> str:
+    """Return the account whose ECR has an image."""
+    return image.registry.partition(".")[0]
 
 
 def _is_here(arn: str, reader: AccountReader) -> bool:

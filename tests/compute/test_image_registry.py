@@ -18,10 +18,8 @@ import pytest
 
 from trainyard.components.compute.image_registry import (
     EMULATED_REGISTRIES,
-    ImageReference,
     is_public,
     look_up_public_images,
-    parsed,
 )
 
 IMAGE = "registry.example/team/tool:v1"
@@ -182,20 +180,6 @@ def test_the_manifest_of_one_image_says_nothing_of_its_platform(registry):
 def test_docker_hub_is_not_asked_for_what_counts_as_a_pull(registry):
     look_up("docker.io/team/tool:v1", architecture="arm64")
     assert {method for method, _ in registry.requests} == {"HEAD"}
-
-
-@pytest.mark.parametrize(
-    ("image", "registry_name", "repository", "reference"),
-    [
-        ("ubuntu", "docker.io", "library/ubuntu", "latest"),
-        ("team/tool:1", "docker.io", "team/tool", "1"),
-        ("quay.io/a/b:v1", "quay.io", "a/b", "v1"),
-        ("localhost:5000/a:v1", "localhost:5000", "a", "v1"),
-        ("quay.io/a/b:v1@sha256:0f", "quay.io", "a/b", "sha256:0f"),
-    ],
-)
-def test_names_are_completed_as_container_runtimes_do(image, registry_name, repository, reference):
-    assert parsed(image) == ImageReference(registry_name, repository, reference)
 
 
 def test_private_registries_of_ecr_are_not_asked_as_everybody():

@@ -74,6 +74,11 @@ def test_every_zone_id_and_type_of_the_catalog_has_the_form():
         TypeAdapter(InstanceTypeName).validate_python(name)
 
 
+def test_the_image_of_a_job_is_spelled_as_ecs_parses_it():
+    given = TypeAdapter(ContainerImage).validate_python
+    assert given("nvcr.io#nvidia/pytorch:25.01-py3") == "nvcr.io/nvidia/pytorch:25.01-py3"
+
+
 def test_the_schema_for_editors_has_pattern_and_example():
     schema = TypeAdapter(ReservationId).json_schema()
     assert schema["pattern"] == "^cr-[0-9a-f]{17}$"
@@ -127,6 +132,10 @@ REFUSED = [
     (ContainerImage, "a@sha256:0123"),
     (ContainerImage, "a/" + "b" * 254),
     (ContainerImage, "nccl-test"),
+    (ContainerImage, "hello-world.sqsh"),
+    (ContainerImage, "/fsx/hello-world.sqsh"),
+    (ContainerImage, "me@nvcr.io#nvidia/pytorch:1"),
+    (ContainerImage, "dockerd://nccl:1"),
     (RepositoryName, "a"),
     (RepositoryName, "Team/nccl"),
     (RepositoryName, "team//nccl"),

@@ -12,6 +12,7 @@ from typing import Any
 from kubernetes.utils.quantity import parse_quantity
 
 from trainyard.components.catalog.efa import huge_pages_of_pod_mib
+from trainyard.components.catalog.image_references import in_registry
 from trainyard.components.eks.addons.registry import SELF_MANAGED_ADDONS, device_plugins
 from trainyard.components.eks.node_group_plan import BLOCK_LABEL, node_devices
 from trainyard.components.eks.plan import EksPlan
@@ -147,8 +148,8 @@ def _versions(
         owners = [each["name"] for each in pod["metadata"].get("ownerReferences") or []]
         for plugin in plugins.intersection(owners):
             if plugin and node in names:
-                image = pod["spec"]["containers"][0]["image"]
-                versions.setdefault(plugin, {})[node] = image.rpartition("/")[2].partition(":")[2]
+                image = in_registry(pod["spec"]["containers"][0]["image"], starts="Kubernetes")
+                versions.setdefault(plugin, {})[node] = image.tag or ""
     return {component: of_nodes for component, of_nodes in versions.items() if of_nodes}
 
 

@@ -5,6 +5,7 @@ import pytest
 from tests.support.eks import PRIVATE, changed, config, group_before_review, p5, refusals
 from tests.support.kubernetes import DEFAULT
 from tests.support.stack_files import plan_from
+from trainyard.components.catalog.image_references import in_registry
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.neuron import NEURON_PLUGIN_INSTANCE_TYPES
 from trainyard.components.config.eks import Taint
@@ -133,6 +134,7 @@ def test_an_add_on_says_whether_its_image_is_public(addon):
     """The scheduler is always installed with the Neuron plugin, which uses the same registry."""
     pods = [workload["spec"]["template"]["spec"] for workload in controllers(addon)]
     images = [container["image"] for pod in pods for container in pod["containers"]]
+    assert [in_registry(image, starts="EKS").name for image in images] == images
     public = not any(".dkr.ecr." in image for image in images)
     assert public is (addon.public_image is not None or addon.name == "neuron-scheduler")
 

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any
 
 from trainyard.components.account.reader import AccountReader
-from trainyard.components.named.lookup import private_image
+from trainyard.components.named.lookup import account_of, private_image
 from trainyard.components.tagging import tag_map
 from trainyard.importing.cloudformation.environments import has_only_comments
 from trainyard.importing.cloudformation.evaluation import Deferred
@@ -181,7 +181,7 @@ def _read_repositories(reader: AccountReader, images: Iterable[str]) -> Iterator
     """Yield the repositories of images that are in this account and region, with their owners."""
     ecr, account = reader.client("ecr"), reader.account_id()
     found = filter(None, (private_image(each, reader.region) for each in images))
-    names = [each["repository"] for each in found if each["registry"] == account]
+    names = [each.path for each in found if account_of(each) == account]
     for name in dict.fromkeys(names):
         answer = reader.ask(
             "ecr:DescribeRepositories", ecr.describe_repositories, repositoryNames=[name]
