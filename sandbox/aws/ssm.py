@@ -50,6 +50,10 @@ https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-command-s
 _PLUGIN = "aws:runShellScript"
 _OUTPUT_LIMIT, _ERROR_LIMIT = 24_000, 8_000
 _DEFAULT_SECONDS = "3600"
+_LARGEST_DOCUMENT = 64 * 1024
+"""Bytes of a document, "which includes the content specified for input parameters at runtime".
+https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_CreateDocument.html, `Content`
+"""
 _NOT_RUN, _KILLED = -1, 137
 """Response codes of a command that has not ended, and of one that ran into its time limit."""
 _KNOWN = frozenset({"InstanceIds", "DocumentName", "TimeoutSeconds", "Parameters", "Comment"})
@@ -244,7 +248,7 @@ def check_parameters(parameters: dict[str, Any]) -> None:
     """Check the parameters of `AWS-RunShellScript`.
 
     Raises:
-        SSMException: InvalidParameters.
+        SSMException: InvalidParameters, MaxDocumentSizeExceeded.
     """
     unknown = parameters.keys() - _PARAMETERS
     if unknown:
@@ -252,6 +256,8 @@ def check_parameters(parameters: dict[str, Any]) -> None:
         _refuse("InvalidParameters", said)
     if not parameters.get("commands"):
         _refuse("InvalidParameters", "The document requires the parameter commands.")
+    if len(json.dumps(parameters)) > _LARGEST_DOCUMENT:
+        _refuse("MaxDocumentSizeExceeded", "The size limit of a document is 64 KB.")
 
 
 def _refuse(code: str, message: str) -> NoReturn:

@@ -73,6 +73,13 @@ def send(account: Account, *instance_ids: str, **changes: Any) -> str:
     return account.client("ssm").send_command(**asked)["Command"]["CommandId"]
 
 
+def test_a_command_is_at_most_as_large_as_a_document(account: Account, nodes) -> None:
+    """https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_CreateDocument.html."""
+    node = instance(account)
+    with refused("MaxDocumentSizeExceeded"):
+        send(account, node, Parameters={"commands": ["x" * 64 * 1024]})
+
+
 def invocation(account: Account, command: str, node: str) -> dict[str, Any]:
     found = account.client("ssm").get_command_invocation(CommandId=command, InstanceId=node)
     return {name: value for name, value in found.items() if name != "ResponseMetadata"}

@@ -8,7 +8,9 @@ from __future__ import annotations
 import base64
 import os
 import platform
+import random
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +127,67 @@ def test_the_files_arrive_as_they_are_and_the_commands_run_in_their_directory(
         f"{directory} --parsable build.sbatch",
         f"{directory} --dependency=11 all.sbatch",
     ]
+
+
+def on_head_node(home: Path, scripts: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run scripts one after the other, as the head node does, up to the first that fails."""
+    (home / "bin").mkdir(exist_ok=True)
+    program = home / "bin" / "sbatch"
+    program.write_text(SBATCH)
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    *first, last = scripts
+
+    def run(script: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash"],
+            input=script,
+            cwd=home,
+            env={"PATH": path, "HOME": str(home)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    for script in first:
+        done = run(script)
+        if done.returncode:
+            return done
+    return run(last)
+
+
+def test_a_large_job_arrives_in_commands_that_systems_manager_takes(tmp_path: Path) -> None:
+    """The limit is that of a document, 64 KB:
+
+    https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_CreateDocument.html
+    """
+    noise = base64.b64encode(random.Random(1).randbytes(786_000)).decode()
+    files = {**DIRECTORY.files, "llm/train.py": f"# {noise}\n"}
+    job = replace(DIRECTORY, files=files, needs={"needed": "why"})
+    (tmp_path / "needed").touch()
+    scripts = slurm_submission.scripts_of(job, "trainyard-jobs/llm 1", job.needs)
+    assert len(scripts) > 10
+    assert all(len(base64.b64encode(each.encode())) < 60 * 1024 for each in scripts)
+    done = on_head_node(tmp_path, scripts)
+    assert done.stdout == "Submitted batch job 12\n", done.stderr
+    directory = tmp_path / "trainyard-jobs" / "llm 1"
+    found = {
+        path.relative_to(directory).as_posix(): path.read_text()
+        for path in directory.rglob("*")
+        if path.is_file()
+    }
+    assert found == files
+
+
+def test_a_job_is_refused_on_the_head_node_without_what_it_needs(tmp_path: Path) -> None:
+    job = replace(DIRECTORY, needs={"src/it's.py": "there is no src/it's.py"})
+    scripts = slurm_submission.scripts_of(job, "trainyard-jobs/x", job.needs)
+    refused = on_head_node(tmp_path, scripts)
+    assert (refused.returncode, refused.stderr) == (1, "there is no src/it's.py\n")
+    assert not (tmp_path / "trainyard-jobs").exists()
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "it's.py").touch()
+    assert on_head_node(tmp_path, scripts).returncode == 0
 
 
 def test_a_script_reaches_the_default_user_whatever_it_contains(answers: Answers) -> None:

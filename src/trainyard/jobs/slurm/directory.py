@@ -6,7 +6,7 @@ import re
 import shlex
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
@@ -57,11 +57,14 @@ class JobDirectory:
     """The files of a job, and the commands for them."""
 
     files: Mapping[str, str]
-    """Content by name."""
+    """Content by path."""
     submit: tuple[str, ...]
     """Commands to run in the directory on the head node; the last one submits the job to Slurm."""
     results: tuple[str, ...]
     """Commands that show the results."""
+    needs: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the job needs on the head node: the reason to refuse it without that, by path, absolute
+    or relative to the home directory."""
     job_names: tuple[str, ...] = ()
     """Names of its Slurm jobs, which the fault schedule of a sandbox can name."""
 
@@ -88,6 +91,7 @@ def write_directory(job: JobDirectory, target: Path, *, force: bool) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for name, content in job.files.items():
         path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content)
         if content.startswith("#!"):
             path.chmod(EXECUTABLE)

@@ -18,7 +18,7 @@ import re
 import secrets
 import shlex
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +43,15 @@ _RUN_LIMIT_SECONDS = 3600
 downloads its data."""
 _DELIVERY_SECONDS = 300
 """A command that has not started by then does not run (`TimeoutSeconds` of SendCommand)."""
+_LARGEST_SCRIPT = 44_000
+"""Characters of a script whose Base64 leaves 4 KiB of the 64 KiB of a command for its document.
+
+https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_CreateDocument.html, `Content`:
+64 KB, which include the content of parameters at runtime; SendCommand then fails with
+`MaxDocumentSizeExceeded`"""
+_SPARE = 1_000
+"""Characters of a script around a part of an archive."""
+_ARCHIVE = "files.tar.gz.base64"
 _POLL_SECONDS, _SANDBOX_POLL_SECONDS = 2, 0.2
 NODES_OF_THE_SANDBOX = (
     "the nodes of the sandbox are processes of this machine: programs run here as your user, "
@@ -130,7 +139,16 @@ def submit_on(head_node: HeadNode, job: JobDirectory, name: str, *, target: Targ
     """
     directory = f"{JOBS_DIRECTORY}/{name}-{secrets.token_hex(4)}"
     console.progress(f"submitting {name} on the head node {head_node.instance_id}")
-    said = head_node.run(submission(job, directory))
+    # The sandbox has the home directory, but no storage of the stack.
+    needs = {
+        path: why
+        for path, why in job.needs.items()
+        if not (target.is_sandbox and path.startswith("/"))
+    }
+    *parts, last_part = scripts_of(job, directory, needs)
+    for part in parts:
+        head_node.run(part)
+    said = head_node.run(last_part)
     identifiers = job_ids(said)
     if not identifiers:
         raise failures.CommandError(f"Slurm named no job: {said.strip()}")
@@ -212,21 +230,46 @@ def running_head_node(ec2: Any, plan: ParallelClusterPlan, target: Target) -> st
     return running[0]
 
 
+def scripts_of(job: JobDirectory, directory: str, needs: Mapping[str, str]) -> list[str]:
+    """Return the scripts that copy and submit a job, in their order.
+
+    Args:
+        job: The job.
+        directory: Its new directory, below the home directory.
+        needs: What must exist: the reason to refuse the job without it, by path.
+    """
+    checks = "".join(
+        f"[ -e {shlex.quote(path)} ] || {{ echo {shlex.quote(why)} >&2; exit 1; }}\n"
+        for path, why in needs.items()
+    )
+    whole = f"{checks}{submission(job, directory)}"
+    if len(whole) <= _LARGEST_SCRIPT:
+        return [whole]
+    archive = base64.b64encode(_archive(job)).decode()
+    size = _LARGEST_SCRIPT - len(checks) - _SPARE
+    pieces = [archive[at : at + size] for at in range(0, len(archive), size)]
+    made = "\n".join(_made(directory))
+    append = f"(umask 077; cat >> {shlex.quote(f'{directory}/{_ARCHIVE}')})"
+    sent = [f"set -euo pipefail\n{made}\nprintf %s {each} | {append}\n" for each in pieces]
+    unpack = f"base64 -d < {_ARCHIVE} | tar -xzf -\nrm {_ARCHIVE}"
+    return [f"{checks}{sent[0]}", *sent[1:], _submission(job, directory, unpack)]
+
+
 def submission(job: JobDirectory, directory: str) -> str:
     """Return the script that writes the files of a job into a new directory, and submits it."""
     archive = base64.b64encode(_archive(job)).decode()
-    return "\n".join(
-        [
-            "set -euo pipefail",
-            # The program itself keeps the umask of its user.
-            f"(umask 077; mkdir -p {shlex.quote(directory)})",
-            f"chmod 700 {JOBS_DIRECTORY}",
-            f"cd {shlex.quote(directory)}",
-            f"echo {archive} | base64 -d | tar -xzf -",
-            *job.submit,
-            "",
-        ]
-    )
+    return _submission(job, directory, f"echo {archive} | base64 -d | tar -xzf -")
+
+
+def _submission(job: JobDirectory, directory: str, unpack: str) -> str:
+    lines = ["set -euo pipefail", *_made(directory), f"cd {shlex.quote(directory)}"]
+    return "\n".join([*lines, unpack, *job.submit, ""])
+
+
+def _made(directory: str) -> list[str]:
+    """Return the commands that make the directory of a job, for its user only."""
+    # The program itself keeps the umask of its user.
+    return [f"(umask 077; mkdir -p {shlex.quote(directory)})", f"chmod 700 {JOBS_DIRECTORY}"]
 
 
 def _archive(job: JobDirectory) -> bytes:
