@@ -26,6 +26,7 @@ from typing import Any
 from trainyard.components.batch.compute_environment_plan import ComputeEnvironmentPlan
 from trainyard.components.batch.nccl_command import LARGEST_COMMAND, on_all_nodes
 from trainyard.components.batch.plan import BatchPlan, JobDefinitionPlan
+from trainyard.components.catalog.image_references import ImageReference, in_registry
 from trainyard.components.catalog.instance_types import Accelerators
 from trainyard.components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_script
 from trainyard.jobs.batch_request import BatchRequest, BatchSubmission, require_nodes, submission_of
@@ -166,11 +167,22 @@ def _refuse_foreign(request: TrainingRequest, definition: JobDefinitionPlan) -> 
             "`files` is for EKS and Slurm: put the files into the image of the job definition, and "
             "remove it"
         )
-    if request.image is not None:
+    image = request.image_in_registry("AWS Batch")
+    if image is not None and not _is_image_of(definition, image):
         raise JobError(
-            "the image of a Batch job is that of its job definition; set "
-            f"`architecture.job_definitions.{definition.name}.image` in the stack file"
+            f"the image of a Batch job is that of its job definition, and {definition.name} has "
+            f"{definition.container.image or 'one of the repository of the stack'}; set "
+            f"`architecture.job_definitions.{definition.name}.image` in the stack file to "
+            f"{image.name}, or remove the image of the job"
         )
+
+
+def _is_image_of(definition: JobDefinitionPlan, image: ImageReference) -> bool:
+    """Return whether a job definition has an image, and not one of the stack's repository."""
+    if definition.container.image is None:
+        return False
+    own = in_registry(definition.container.image, starts="AWS Batch")
+    return (own.registry, own.path, own.reference) == (image.registry, image.path, image.reference)
 
 
 def _require_secrets(request: TrainingRequest, definition: JobDefinitionPlan) -> None:

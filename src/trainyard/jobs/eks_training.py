@@ -10,7 +10,14 @@ from trainyard.components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT, mpirun_s
 from trainyard.components.eks.addons.jobset import JOBSET
 from trainyard.components.eks.plan import EksPlan
 from trainyard.jobs.job_manifest import Manifest, pod_host, services, submitted
-from trainyard.jobs.mpi import FILES, MpiJob, render_mpi_job, secret_variables
+from trainyard.jobs.mpi import (
+    FILES,
+    MpiJob,
+    config_map_data,
+    files_volume,
+    render_mpi_job,
+    secret_variables,
+)
 from trainyard.jobs.node_versions import LOCKED_MEMORY
 from trainyard.jobs.nodes import (
     JobError,
@@ -209,8 +216,10 @@ def plan_training(plan: EksPlan, request: TrainingRequest, job: JobRequest) -> K
     Raises:
         JobError: no image, or the stack has no such nodes, or too few.
     """
-    if request.image is None:
+    image = request.image_in_registry("EKS")
+    if image is None:
         raise JobError("a pod needs a container image; name one with --image")
+    request = replace(request, image=image.name)
     nodes = choose_nodes(plan, None, job, own_image=True)
     if JOBSET.name in plan.self_managed_addons and request.minimum_nodes is None:
         # torchrun does not start its processes again: JobSet starts those of all nodes again.
@@ -239,7 +248,7 @@ def _config_map(request: TrainingRequest, metadata: dict[str, Any]) -> dict[str,
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {**metadata, "labels": {**metadata["labels"]}},
-        "data": dict(request.files),
+        "data": config_map_data(request.files),
     }
 
 
@@ -294,7 +303,7 @@ def _job(
     mounts: Mapping[str, str],
     metadata: dict[str, Any],
 ) -> dict[str, Any]:
-    files = {"name": "files", "configMap": {"name": request.name}}
+    files = files_volume(request.files, request.name)
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, PydanticCustomError
 
+from trainyard.components.catalog.image_references import ImageReferenceError, parsed
 from trainyard.components.config.base import Form, StrictModel, field_docs
 from trainyard.components.config.keys import value_at
 from trainyard.components.config.problems import ConfigError, Problem, nearest
@@ -32,11 +33,20 @@ def _reference(text: str) -> str:
     return text
 
 
+def _image(text: str) -> str:
+    try:
+        parsed(text)
+    except ImageReferenceError as error:
+        raise PydanticCustomError("image", "{why}", {"why": error.why, "fix": error.fix}) from error
+    return text
+
+
 Words = Annotated[list[str], BeforeValidator(_words), Field(min_length=1)]
 AbsolutePath = Annotated[
     str, Form(pattern=r"/.*", expected="an absolute path", example="/mnt/data")
 ]
 SecretReference = Annotated[str, AfterValidator(_reference)]
+Image = Annotated[str, AfterValidator(_image)]
 Count = Annotated[int, Field(ge=1)]
 
 
@@ -45,8 +55,8 @@ class JobFile(StrictModel):
 
     name: str | None = None
     """Name of the job."""
-    image: str | None = None
-    """Container image."""
+    image: Image | None = None
+    """Container image, `REGISTRY/PATH:TAG`; on Slurm also the path of a squashfs file."""
     command: Words | None = None
     """The program and its arguments: a text, or a list of words."""
     nodes: Count | None = None
@@ -68,7 +78,7 @@ class JobFile(StrictModel):
     time_limit_minutes: Count | None = None
     """Longest run of the job, in minutes."""
     files: list[str] | None = None
-    """Text files in the directory of the job file, copied to the program's working directory."""
+    """Text files below the directory of the job file, copied to the program's working directory."""
     launcher: Literal["torchrun", "mpi", "none"] | None = None
     """`torchrun` and `mpi` start the program once per accelerator, `none` once per node."""
 
@@ -112,11 +122,12 @@ def _problem(error: ErrorDetails, content: dict[Any, Any]) -> Problem:
             remedy=f"rename it to `{meant}`, or remove it" if meant else "remove it",
         )
     message = error["msg"].removeprefix("Value error, ")
-    example = (error.get("ctx") or {}).get("example")
+    context = error.get("ctx") or {}
+    example = context.get("example")
     if key == "secrets":
         found = None  # somebody may have written the secret there
     text = error["type"] == "string_type" and isinstance(found, bool | int | float)
-    fix = f"use a value such as {example}" if example else "change the value"
+    fix = f"use a value such as {example}" if example else context.get("fix", "change the value")
     return Problem(
         path=path,
         problem=message[:1].lower() + message[1:],

@@ -124,7 +124,7 @@ def render_mpi_job(job: MpiJob, nodes: JobNodes, namespace: str) -> Manifest:
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": metadata,
-            **({"data": dict(job.files)} if job.files else {}),
+            **({"data": config_map_data(job.files)} if job.files else {}),
         },
         {
             "apiVersion": "rbac.authorization.k8s.io/v1",
@@ -162,6 +162,33 @@ def secret_variables(secrets: Mapping[str, KubernetesKey]) -> Iterator[dict[str,
         yield {"name": name, "valueFrom": {"secretKeyRef": key}}
 
 
+def config_map_data(files: Mapping[str, str]) -> dict[str, str]:
+    """Return the data of the ConfigMap of a job: content by key.
+
+    https://kubernetes.io/docs/concepts/configuration/configmap/#configmap-object: a key has
+    letters, digits, `-`, `_` and `.`, so that a path with `/` cannot be one
+    """
+    return {_key(path): content for path, content in files.items()}
+
+
+def files_volume(files: Mapping[str, str], name: str, *, only: bool = False) -> dict[str, Any]:
+    """Return the volume with the files of a job, each at its path.
+
+    Args:
+        files: Content by path.
+        name: Name of the ConfigMap.
+        only: Whether the ConfigMap has other keys, which are no files.
+    """
+    if not only and not any("/" in path for path in files):
+        return {"name": "files", "configMap": {"name": name}}
+    items = [{"key": _key(path), "path": path} for path in files]
+    return {"name": "files", "configMap": {"name": name, "items": items}}
+
+
+def _key(path: str) -> str:
+    return path.replace("/", "..")  # no path of a job contains two dots
+
+
 def _usage(name: str, nodes: JobNodes, namespace: str) -> str:
     labels = {**pod_selector(name, nodes), "batch.kubernetes.io/job-completion-index": "0"}
     first_pod = ",".join(f"{label}={value}" for label, value in labels.items())
@@ -191,7 +218,7 @@ def _job(job: MpiJob, nodes: JobNodes, metadata: Mapping[str, Any]) -> dict[str,
             shared_memory(nodes, job.share),
             {"name": "keys", "configMap": {"name": name}},
             *claims,
-            *([_files(job, name)] if job.files else []),
+            *([files_volume(job.files, name, only=True)] if job.files else []),
         ],
     }
     return {
@@ -207,11 +234,6 @@ def _job(job: MpiJob, nodes: JobNodes, metadata: Mapping[str, Any]) -> dict[str,
             "template": {"metadata": {"labels": metadata["labels"]}, "spec": pod},
         },
     }
-
-
-def _files(job: MpiJob, name: str) -> dict[str, Any]:
-    items = [{"key": each, "path": each} for each in job.files]
-    return {"name": "files", "configMap": {"name": name, "items": items}}
 
 
 def _container(job: MpiJob, nodes: JobNodes, name: str) -> dict[str, Any]:

@@ -19,12 +19,20 @@ Source:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Literal, TypeVar
 
+from trainyard.components.catalog.image_references import (
+    ImageFile,
+    ImageReference,
+    ImageReferenceError,
+    in_registry,
+    parsed,
+)
 from trainyard.components.catalog.instance_types import Accelerators
 from trainyard.components.catalog.nccl import nccl_environment
 from trainyard.components.catalog.neuron import neuron_cores
@@ -59,13 +67,15 @@ CHECKPOINTS = "CHECKPOINT_DIRECTORY"
 NEURON_EFA = {"FI_PROVIDER": "efa"}
 """https://awsdocs-neuron.readthedocs-hosted.com/en/latest/frameworks/torch/torch-neuronx/setup-trn1-multi-node-execution.html"""
 
+_Image = TypeVar("_Image")
 Launcher = Literal["torchrun", "mpi", "none"]
 MOST_FILE_BYTES = 1 << 20
 """Largest sum of the files of a job.
 
 https://kubernetes.io/docs/concepts/configuration/configmap/#motivation: 1 MiB in a ConfigMap"""
 _NAME = re.compile(r"[a-z](?:[a-z0-9-]{0,30}[a-z0-9])?")
-_FILE = re.compile(r"[A-Za-z0-9][-._A-Za-z0-9]*")
+FILE_PATH = re.compile(r"(?:[A-Za-z0-9_](?:\.?[-_A-Za-z0-9])*/)*[A-Za-z0-9_](?:\.?[-_A-Za-z0-9])*")
+"""Paths of the files of a job: what a key of a ConfigMap has, but for `/`."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -78,7 +88,8 @@ class TrainingRequest:
     name: str = "train"
     """Name of the job: a DNS label."""
     image: str | None = None
-    """Container image; None without a container, or for the image of a Batch job definition."""
+    """Container image, in the spelling of container runtimes or of Enroot; None without a
+    container, or for the image of a Batch job definition."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """Variables of the program, which override all others."""
     secrets: Mapping[str, SecretSource] = field(default_factory=dict[str, SecretSource])
@@ -98,7 +109,7 @@ class TrainingRequest:
     checkpoint_directory: str | None = None
     """Directory on shared storage for the program's checkpoints."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Files in the working directory of the program: content by name."""
+    """Files in the working directory of the program: content by path below it."""
 
     def __post_init__(self) -> None:
         """Validate what becomes part of names, scripts and requests.
@@ -113,6 +124,8 @@ class TrainingRequest:
             )
         _validate_variables(self.environment, self.secrets)
         _validate_files(self.files)
+        if self.image is not None:
+            _image(self.image, parsed)
         if not self.command:
             raise JobError("there is no program to run; give it after `--`, such as: -- train.py")
         if not 0 <= self.restarts <= MOST_RESTARTS:
@@ -123,9 +136,33 @@ class TrainingRequest:
                 "`restarts`"
             )
 
+    def image_in_registry(self, starts: str) -> ImageReference | None:
+        """Return the image as container runtimes have it; None without one.
+
+        Args:
+            starts: What starts the container, such as `EKS`, for the message.
+
+        Raises:
+            JobError: it is one that only Enroot has.
+        """
+        if self.image is None:
+            return None
+        return _image(self.image, partial(in_registry, starts=starts))
+
+    def image_of_enroot(self) -> ImageReference | ImageFile | None:
+        """Return the image as Enroot has it; None without one."""
+        return None if self.image is None else _image(self.image, parsed)
+
     def limited(self, limit: TimeLimit) -> TrainingRequest:
         """Return the program with a time limit instead of its own."""
         return replace(self, time_limit_minutes=limit.minutes, stops_at=limit.stops_at)
+
+
+def _image(text: str, parse: Callable[[str], _Image]) -> _Image:
+    try:
+        return parse(text)
+    except ImageReferenceError as error:
+        raise JobError(f"the image {text!r} {error}") from error
 
 
 def _validate_variables(
@@ -143,10 +180,11 @@ def _validate_variables(
 
 
 def _validate_files(files: Mapping[str, str]) -> None:
-    if not all(map(_FILE.fullmatch, files)):
+    wrong = [name for name in files if not FILE_PATH.fullmatch(name)]
+    if wrong:
         raise JobError(
-            "`files` must be names of files in the directory of the job file, with letters, "
-            f"digits, `.`, `-` and `_`, not: {', '.join(files)}"
+            "`files` must be paths of files below the directory of the job file, with letters, "
+            f"digits, `.`, `-`, `_` and `/`, without `..`, not: {', '.join(wrong)}"
         )
     if sum(len(each.encode()) for each in files.values()) > MOST_FILE_BYTES:
         raise JobError(
@@ -161,6 +199,8 @@ def launch_command(request: TrainingRequest) -> list[str]:
     torchrun runs Python files and, with `-m`, modules; other programs need `--no-python`.
     """
     program, *arguments = request.command
+    if program == "-m":
+        program, arguments = "python", [program, *arguments]
     if request.launcher != "torchrun":
         return [program, *arguments]
     if re.fullmatch(r"python[0-9.]*", program):

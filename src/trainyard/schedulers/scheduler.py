@@ -131,6 +131,9 @@ class Scheduler(ABC, Generic[OwnJob]):
     chooses_image: ClassVar[bool] = False
     """Whether a program of `run` has an image of its own; otherwise, it runs on the nodes, or in
     the image of a job definition."""
+    instead_of_copies: ClassVar[str] = ""
+    """What a job runs instead of a program of the working directory, and how it gets that one;
+    empty if the job takes the program with it."""
     node_path: ClassVar[str] = ""
     """`PATH` of a program that runs on the nodes, for a job that extends it; empty if programs run
     in containers."""

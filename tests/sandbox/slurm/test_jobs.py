@@ -141,6 +141,16 @@ def test_files_are_in_the_working_directory(slurm: RealSlurm) -> None:
     assert slurm.shown == ["hello"]
 
 
+def test_a_package_runs_as_its_module(slurm: RealSlurm) -> None:
+    files = {
+        "llm/__init__.py": "",
+        "llm/parts/names.py": "NAME = 'package'\n",
+        "llm/train.py": "from llm.parts.names import NAME\nprint(NAME)\n",
+    }
+    slurm.wait(slurm.submit("python3", "-m", "llm.train", name="package", files=files))
+    assert slurm.shown == ["package"]
+
+
 def test_a_program_that_fails_is_not_started_again_and_gives_its_exit_code(
     slurm: RealSlurm,
 ) -> None:

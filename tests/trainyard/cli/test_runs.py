@@ -18,6 +18,7 @@ from tests.support.recorded_stack import RecordedStack
 from tests.support.sandbox_aws import BLOCK, Account, default_account
 from tests.support.sandbox_here import running_sandbox
 from tests.support.stack_files import AMI, RESERVATION, raw_config
+from tests.support.tracked import ROOT
 from tests.trainyard.cli.conftest import COMPLETE
 from trainyard.cli import failures
 from trainyard.components import clock
@@ -73,6 +74,54 @@ def test_files_are_read_beside_the_job_file(trainyard, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("print(1)\n", encoding="utf-8")
     _, files, _ = yaml.safe_load_all(trainyard(*dry).stdout)
     assert files["data"] == {"train.py": "print(1)\n"}
+
+
+def test_a_link_out_of_the_directory_of_the_job_file_is_not_followed(
+    trainyard, tmp_path: Path
+) -> None:
+    (tmp_path / "job").mkdir()
+    (tmp_path / "secret").write_text("planted", encoding="utf-8")
+    (tmp_path / "job" / "link.py").symlink_to("../secret")
+    file = tmp_path / "job" / "train.yaml"
+    file.write_text("{image: a, command: link.py, files: [link.py]}", encoding="utf-8")
+    for stack in ("p5-cb", "pc-gpu"):
+        result = trainyard("run", stack, "--file", str(file), "--dry-run", "--sandbox")
+        assert result.exit_code == failures.WRONG_USE
+        assert "link.py is a link" in result.stderr
+        assert "planted" not in result.output
+
+
+def test_slurm_gets_the_program_of_the_working_directory(
+    trainyard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "train.py").write_text("print(1)\n", encoding="utf-8")
+    path = str(ROOT / "Pulumi.pc-gpu.yaml")
+    monkeypatch.chdir(tmp_path)
+    run = ("run", "pc-gpu", "--sandbox", "--stack-file", path, "--dry-run", "--")
+    result = trainyard(*run, "src/train.py", "--lr", "1")
+    assert "the job takes src/train.py of this directory with it (9 bytes)" in result.stderr
+    assert '\ncd "$SLURM_SUBMIT_DIR"\n' in result.stdout
+    assert "torchrun src/train.py --lr 1" in result.stdout
+    (tmp_path / "src" / "model.py").touch()
+    (tmp_path / "src" / "train.py").write_text("import model\n", encoding="utf-8")
+    result = trainyard(*run, "src/train.py")
+    assert result.exit_code == failures.WRONG_USE
+    assert "not src/model.py of this machine, which it imports" in result.stderr
+    assert not result.stdout
+
+
+def test_pods_have_the_program_of_their_image(
+    trainyard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "train.py").touch()
+    path = str(ROOT / "Pulumi.p5-cb.yaml")
+    monkeypatch.chdir(tmp_path)
+    result = trainyard(
+        "run", "p5-cb", "--sandbox", "--stack-file", path, *IMAGE, "--dry-run", "--", "train.py"
+    )
+    assert "train.py is also a file of this directory, which is not copied" in result.stderr
+    assert "ConfigMap" not in result.stdout
 
 
 SECRET_ARN = "arn:aws:secretsmanager:us-west-2:123456789012:secret:hf-AbCdEf"
@@ -159,6 +208,14 @@ def test_a_wrong_job_file_is_an_error_with_every_problem(trainyard, tmp_path: Pa
     [
         (["p5-cb", "--sandbox", "--", "train.py"], "name one with --image"),
         (["p5-cb", *IMAGE, "--sandbox"], "there is no program to run"),
+        (["p5-cb", "--image", "", "--", "train.py"], "the image '' is empty"),
+        (["p5-cb", "--image", "ghcr.io/X/y:1", "--", "x"], "write ghcr.io/x/y:1"),
+        (
+            ["p5-cb", "--sandbox", "--image", "./x.sqsh", "--", "x"],
+            "only Enroot on a Slurm cluster starts",
+        ),
+        (["pc-gpu", "--image", "x.sqsh", "--dry-run", "--", "x"], "./x.sqsh in the home directory"),
+        (["pc-gpu", "--image", "podman://x", "--dry-run", "--", "x"], "of a daemon of one machine"),
         (["p5-cb", *IMAGE, "--queue", "q", "--", "train.py"], "is not a stack of ParallelCluster"),
         (["vpc-one-az", "--", "train.py"], "is a network, and has no nodes"),
         (["p5-cb", *IMAGE, "--env", "L R=1", "--", "x"], "in your environment: L R\n"),

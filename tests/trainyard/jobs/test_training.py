@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -49,6 +50,7 @@ def request(*command: str, **changes: Any) -> TrainingRequest:
         (["python", "train.py"], ["torchrun", "train.py"]),
         (["python3.12", "-u", "train.py"], ["torchrun", "train.py"]),
         (["python", "-m", "train.main"], ["torchrun", "-m", "train.main"]),
+        (["-m", "train.main"], ["torchrun", "-m", "train.main"]),
         (["bash", "run.sh"], ["torchrun", "--no-python", "bash", "run.sh"]),
     ],
 )
@@ -56,7 +58,8 @@ def test_torchrun_starts_python_files_modules_and_other_programs(
     command: list[str], launched: list[str]
 ) -> None:
     assert launch_command(request(*command)) == launched
-    assert launch_command(request(*command, launcher="none")) == command
+    if command[0] != "-m":
+        assert launch_command(request(*command, launcher="none")) == command
 
 
 @pytest.mark.parametrize(
@@ -70,6 +73,11 @@ def test_torchrun_starts_python_files_modules_and_other_programs(
         ({"minimum_nodes": 1}, "needs `restarts`"),
         ({"files": {"../a": ""}}, "not: ../a"),
         ({"files": {"a": "x" * (1 << 20), "b": "x"}}, "more than 1 MiB"),
+        ({"files": {"a/../b": ""}}, r"not: a/\.\./b"),
+        ({"files": {"/a": ""}}, "not: /a"),
+        ({"image": ""}, "the image '' is empty; write"),
+        ({"image": "ghcr.io/X/y:1"}, "capitals in its path X/y, .*; write ghcr.io/x/y:1"),
+        ({"image": "dockerd://x:y"}, "daemon of one machine, .*; push the image to a registry"),
     ],
 )
 def test_what_cannot_become_a_job_is_refused(changes: dict[str, Any], says: str) -> None:
@@ -160,6 +168,47 @@ def test_files_are_in_the_working_directory_of_the_pods() -> None:
     (container,) = spec["containers"]
     mount = {"name": "files", "mountPath": container["workingDir"]}
     assert mount in container["volumeMounts"]
+
+
+@pytest.mark.parametrize("launcher", ["torchrun", "mpi"])
+def test_a_file_in_a_subdirectory_has_its_path_in_the_pods(launcher: Any) -> None:
+    """Keys of a ConfigMap have no `/`, and the kubelet writes each at the path of its item.
+
+    https://kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources/volume/#items
+    """
+    given = {"src/train.py": "1", "src/configs/a_b.yaml": "2", "model.py": "3"}
+    asked = request("python", "src/train.py", image=IMAGE, files=given, launcher=launcher)
+    documents = [*yaml.safe_load_all(render_training(eks_plan(P5), asked, JobRequest()))]
+    (data,) = [each["data"] for each in documents if each["kind"] == "ConfigMap"]
+    assert all(re.fullmatch("[-._a-zA-Z0-9]+", key) for key in data)
+    (volume,) = [
+        each
+        for each in documents[-1]["spec"]["template"]["spec"]["volumes"]
+        if each["name"] == "files"
+    ]
+    items = volume["configMap"]["items"]
+    assert {each["path"]: data[each["key"]] for each in items} == given
+
+
+@pytest.mark.parametrize("text", ["nvcr.io#nvidia/pytorch:1", "nvcr.io/nvidia/pytorch:1"])
+def test_every_spelling_of_an_image_works_in_pods_and_in_batch(text: str) -> None:
+    asked = request(image=text)
+    (manifest,) = manifests_of(render_training(eks_plan(P5), asked, JobRequest()))
+    (container,) = spec_of_job(manifest.job)["template"]["spec"]["containers"]
+    assert container["image"] == "nvcr.io/nvidia/pytorch:1"
+    plan = stack("batch-p5")
+    (definition,) = plan.job_definitions
+    own = replace(definition.container, image="nvcr.io/nvidia/pytorch:1")
+    plan = replace(plan, job_definitions=(replace(definition, container=own),))
+    assert training_submission(plan, asked, BatchRequest()).request
+
+
+@pytest.mark.parametrize("text", ["./x.sqsh", "/fsx/x.sqsh", "me@nvcr.io#nvidia/pytorch:1"])
+def test_what_only_enroot_starts_is_refused_elsewhere(text: str) -> None:
+    with pytest.raises(JobError, match="which only Enroot"):
+        render_training(eks_plan(P5), request(image=text), JobRequest())
+    with pytest.raises(JobError, match="which only Enroot"):
+        training_submission(stack("batch-p5"), request(image=text), BatchRequest())
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from trainyard.cli import failures, options
+from trainyard.cli import console, failures, options
+from trainyard.jobs.program_files import listed_files, local_program, shipped_program
 from trainyard.jobs.secret_source import secret_sources
 from trainyard.jobs.training import MOST_RESTARTS, TrainingRequest
 from trainyard.schedulers.deployed_stack import deployed_stack
@@ -34,7 +35,11 @@ class LauncherName(StrEnum):
 
 
 Command = Annotated[
-    list[str] | None, typer.Argument(help="The program and its arguments, after `--`.")
+    list[str] | None,
+    typer.Argument(
+        help="The program and its arguments, after `--`. In Slurm, a Python file or the package of "
+        "-m below the working directory is copied."
+    ),
 ]
 JobFile = Annotated[
     Path | None,
@@ -43,7 +48,10 @@ JobFile = Annotated[
 Name = Annotated[str | None, typer.Option(help="Name of the job. Default: train.")]
 Image = Annotated[
     str | None,
-    typer.Option(help="Container image. Required in EKS; in Slurm, the nodes need Pyxis."),
+    typer.Option(
+        help="Container image, REGISTRY/PATH:TAG. Required in EKS; in Slurm, the nodes need Pyxis, "
+        "and it can also be a squashfs file, ./FILE.sqsh."
+    ),
 ]
 Nodes = Annotated[
     int | None,
@@ -185,32 +193,59 @@ def _job(
     """Return the fields of a job file with those of the command, which override them.
 
     Raises:
-        JobError: a secret has no place.
+        JobError: a secret has no place, or a file of the program cannot be copied.
     """
     in_file = _job_of(file)
     settings = [f"{key}={value}" for key, value in in_file.get("environment", {}).items()]
     references = {name: place for name, _, place in (each.partition("=") for each in secret)}
     environment = environment_of([*settings, *env], scheduler.reserved_prefix)
     tell_plain_secrets(environment, scheduler.instead_of_plain_values)
-    return {
+    fields = {
         "command": (),
         **in_file,
         **{key: value for key, value in overrides.items() if value is not None},
         "environment": environment,
         "secrets": {**in_file.get("secrets", {}), **secret_sources(references.items())},
     }
+    return {**fields, **_program_here(fields, scheduler)}
+
+
+def _program_here(fields: Mapping[str, Any], scheduler: Scheduler[Any]) -> dict[str, Any]:
+    """Return the fields of a job that change because its program is in the working directory.
+
+    Raises:
+        JobError: it cannot be copied.
+    """
+    here, command, given = Path.cwd(), fields["command"], fields.get("files", {})
+    if scheduler.instead_of_copies:
+        name = local_program(command, here)
+        if name and name not in given:
+            console.progress(
+                f"{name} is also a file of this directory, which is not copied: "
+                f"{scheduler.instead_of_copies}"
+            )
+        return {}
+    program = shipped_program(
+        command, here, given=given, in_container=fields.get("image") is not None
+    )
+    if not program.files:
+        return {}
+    size = sum(len(each.encode()) for each in program.files.values())
+    console.progress(
+        f"the job takes {', '.join(program.files)} of this directory with it ({size:,} bytes)"
+    )
+    return {"command": program.command, "files": {**given, **program.files}}
 
 
 def _job_of(file: Path | None) -> dict[str, Any]:
-    """Return the content of a job file; empty without one."""
+    """Return the content of a job file; empty without one.
+
+    Raises:
+        JobError: one of its `files` cannot be copied.
+    """
     if file is None:
         return {}
     from trainyard.jobs.job_file import read_job_file
 
     job = read_job_file(file).given()
-    names: list[str] = job.get("files", [])
-    try:
-        texts = {name: (file.parent / name).read_text(encoding="utf-8") for name in names}
-    except (OSError, UnicodeDecodeError) as error:
-        raise failures.WrongUseError(f"`files` of {file} cannot be read: {error}") from error
-    return {**job, "files": texts}
+    return {**job, "files": listed_files(file, job.get("files", []))}

@@ -22,10 +22,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from trainyard.components.catalog.image_references import ImageFile, ImageReference
 from trainyard.components.catalog.nccl import MPI
 from trainyard.components.catalog.open_mpi import OPEN_MPI_ENVIRONMENT
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.jobs.nodes import JobError
+from trainyard.jobs.program_files import named_file
 from trainyard.jobs.secret_source import files_on_head_node
 from trainyard.jobs.slurm.directory import LIBRARY_PATH, JobDirectory, exports, render_script
 from trainyard.jobs.slurm.neuron import ADDRESSES, efa_environment
@@ -122,6 +124,7 @@ class SlurmTraining:
         scripts = {name: render_script(template, values) for name, template in templates}
         return JobDirectory(
             files={**scripts, **request.files},
+            needs={**_needed_program(request, self.mounts), **_needed_image(request)},
             submit=(*_checked(self.secrets), f"sbatch {BATCH_SCRIPT}"),
             results=(f"tail -f {request.name}-*.out",),
             job_names=(request.name,),
@@ -163,9 +166,11 @@ def plan_training(
     mounts = _mounts(plan, request)
     require_shared(request, mounts.values())
     secrets = _secret_files(request, mounts)
+    _review_image(request, mounts)
     taken = sorted(_templates(secrets).keys() & request.files.keys())
     if taken:
         raise JobError(f"the job has its own {', '.join(taken)}; rename yours in `files`")
+    _review_program(request)
     return SlurmTraining(request=request, nodes=nodes, mounts=mounts, secrets=secrets)
 
 
@@ -261,11 +266,95 @@ def _mounts(plan: ParallelClusterPlan, request: TrainingRequest) -> dict[str, st
     }
 
 
+def _image_option(request: TrainingRequest) -> str:
+    """Return the option of Pyxis with the image, as a word of a shell."""
+    image = request.image_of_enroot()
+    if isinstance(image, ImageReference):
+        return shlex.quote(f"--container-image={image.enroot_name}")
+    path = image.path if image else ""
+    if path.startswith("~") or (request.files and not path.startswith("/")):
+        # The script runs in the directory of the job.
+        return f'--container-image="$HOME"/{shlex.quote(_below_home(path))}'
+    return shlex.quote(f"--container-image={path}")
+
+
+def _below_home(path: str) -> str:
+    return path.removeprefix("~/").removeprefix("./")
+
+
+def _needed_image(request: TrainingRequest) -> dict[str, str]:
+    image = request.image_of_enroot()
+    if not isinstance(image, ImageFile):
+        return {}
+    why = f"the head node has no {image.path}, the image of the job; copy the file there"
+    return {image.path if image.path.startswith("/") else _below_home(image.path): why}
+
+
+def _review_image(request: TrainingRequest, shared: Iterable[str]) -> None:
+    """Refuse a squashfs file that is not on shared storage.
+
+    Raises:
+        JobError: the nodes do not share it.
+    """
+    image, places = request.image_of_enroot(), list(shared)
+    if not isinstance(image, ImageFile) or not image.path.startswith("/"):
+        return
+    if not any(PurePosixPath(image.path).is_relative_to(each) for each in places):
+        raise JobError(
+            f"the image {image.path} is a file in a directory that the nodes do not share; copy it "
+            f"to {' or '.join(places)}, and name it there"
+        )
+
+
+def _review_program(request: TrainingRequest) -> None:
+    """Refuse a program that a job with files does not have, or that nothing starts.
+
+    Raises:
+        JobError: its path is relative, and it is none of the files; or it would be looked for on
+            the `PATH`.
+    """
+    first = request.command[0]
+    if request.launcher != "torchrun" and first in request.files and "/" not in first:
+        raise JobError(
+            f"only torchrun starts {first} by its name; write `python {first}`, or ./{first} for a "
+            "file that begins with `#!`"
+        )
+    name = named_file(request.command)
+    path = PurePosixPath(name)
+    if not request.files or not name or path.is_absolute() or path.as_posix() in request.files:
+        return
+    raise JobError(
+        f"the job has no {name}: with `files`, paths are relative to a directory that has only "
+        f"those, {', '.join(request.files)}; list {name} there too, change to the directory that "
+        "has it, or name it with an absolute path on shared storage"
+    )
+
+
+def _needed_program(request: TrainingRequest, mounts: Mapping[str, str]) -> dict[str, str]:
+    """Return the Python file of the program, if the nodes share it with the head node."""
+    name = named_file(request.command)
+    path = PurePosixPath(name)
+    if not name or (not path.is_absolute() and request.files):
+        return {}
+    if not path.is_absolute():
+        why = (
+            f"there is no {name} in the home directory of the head node, nor in the working "
+            "directory here, from which it would be copied; change to the directory that has it, "
+            "list it in `files` of a job file, or copy it to the head node"
+        )
+        return {path.as_posix(): why}
+    for there, here in mounts.items():
+        if path.is_relative_to(here):
+            place = str(PurePosixPath(there) / path.relative_to(here))
+            return {place: f"the head node has no {place}, the program of the job; copy it there"}
+    return {}
+
+
 def _container(request: TrainingRequest, mounts: Mapping[str, str]) -> str:
     if request.image is None:
         return ""
     listed = ",".join(f"{there}:{here}" for there, here in mounts.items())
-    image = shlex.quote(f"--container-image={request.image}")
+    image = _image_option(request)
     # Otherwise a variable of the image overrides that of the job.
     own = f" --container-env={','.join(request.secrets)}" if request.secrets else ""
     return f' {image} --container-mounts={shlex.quote(listed)} --container-workdir="$PWD"{own}'

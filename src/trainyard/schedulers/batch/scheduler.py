@@ -38,6 +38,9 @@ class BatchScheduler(Scheduler["BatchJob"]):
     reserved_prefix: ClassVar = "AWS_BATCH"
     """See `environment` in `components/config/batch.py`."""
     tests_chosen_nodes: ClassVar = False
+    instead_of_copies: ClassVar = (
+        "the job runs that of the image of its job definition; build the image with it"
+    )
     slow_types: ClassVar = (
         "aws:batch/computeEnvironment:ComputeEnvironment",
         "aws:batch/jobQueue:JobQueue",

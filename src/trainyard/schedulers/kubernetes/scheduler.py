@@ -37,6 +37,9 @@ class KubernetesScheduler(Scheduler["KubernetesJob"]):
     artifacts: ClassVar = MappingProxyType({"kubeconfig": "kubeconfig"})
     log_group_hint: ClassVar = "; choose the logs of its control plane in `architecture.log_types`"
     chooses_image: ClassVar = True
+    instead_of_copies: ClassVar = (
+        "the pods run that of the image; to copy it, list it in `files` of a job file"
+    )
     slow_types: ClassVar = (
         "aws:eks/cluster:Cluster",
         "aws:eks/nodeGroup:NodeGroup",

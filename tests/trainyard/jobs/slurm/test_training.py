@@ -65,6 +65,53 @@ def test_a_container_mounts_the_shared_storage_and_begins_at_home() -> None:
     assert '--container-workdir="$PWD" \\' in script
 
 
+@pytest.mark.parametrize(
+    ("image", "option"),
+    [
+        ("nvcr.io/nvidia/pytorch:1", "'--container-image=nvcr.io#nvidia/pytorch:1'"),
+        ("$oauthtoken@nvcr.io#a/b", "'--container-image=$oauthtoken@nvcr.io#a/b'"),
+        ("docker.io/pytorch/pytorch:1", "--container-image=pytorch/pytorch:1"),
+        ("./images/x.sqsh", "--container-image=./images/x.sqsh"),
+        ("/fsx/x.sqsh", "--container-image=/fsx/x.sqsh"),
+        ("~/x.sqsh", '--container-image="$HOME"/x.sqsh'),
+    ],
+)
+def test_enroot_gets_an_image_in_its_own_spelling(image: str, option: str) -> None:
+    """https://github.com/NVIDIA/pyxis#usage: `[USER@][REGISTRY#]IMAGE[:TAG]|PATH`."""
+    request = TrainingRequest(command=("train.py",), image=image)
+    job, _ = render_training_directory(p4de_plan(), request, SlurmRequest())
+    assert f" {option} --container-mounts=" in job.files["train.sbatch"]
+
+
+def test_a_squashfs_file_of_the_home_directory_is_found_from_the_directory_of_the_job() -> None:
+    files = {"train.py": "print(1)"}
+    request = TrainingRequest(command=("train.py",), image="./x.sqsh", files=files)
+    job, _ = render_training_directory(p4de_plan(), request, SlurmRequest())
+    assert ' --container-image="$HOME"/x.sqsh --container' in job.files["train.sbatch"]
+    assert [*job.needs] == ["x.sqsh"]
+
+
+@pytest.mark.parametrize(
+    ("command", "changes", "needs"),
+    [
+        (("train.py",), {}, ["train.py"]),
+        (("python", "./src/train.py"), {}, ["src/train.py"]),
+        (("/fsx/train.py",), {}, ["/fsx/train.py"]),
+        (("/data/train.py",), {"image": "a/b", "mounts": {"fsx": "/data"}}, ["/fsx/train.py"]),
+        (("/opt/train.py",), {"image": "a/b"}, []),
+        (("python", "-m", "llm.train"), {}, []),
+        (("bash", "-c", "python train.py"), {}, []),
+        (("train.py",), {"files": {"train.py": ""}, "image": "/fsx/x.sqsh"}, ["/fsx/x.sqsh"]),
+    ],
+)
+def test_the_head_node_must_have_what_the_nodes_share_with_it(
+    command: tuple[str, ...], changes: dict[str, Any], needs: list[str]
+) -> None:
+    request = TrainingRequest(command=command, **changes)
+    job, _ = render_training_directory(p4de_plan(), request, SlurmRequest())
+    assert [*job.needs] == needs
+
+
 def test_a_job_that_lost_nodes_starts_again_until_the_limit(tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir()
     plan = replace(trn1_plan(), shared_storage=(on_disk(tmp_path / "shared"),))
@@ -163,6 +210,10 @@ def test_storage_has_the_path_in_the_container_that_the_job_names() -> None:
         ({"checkpoint_directory": "/tmp/x"}, "lost with its node; use a directory in"),
         ({"minimum_nodes": 1, "restarts": 1}, "`minimum_nodes` is for EKS"),
         ({"files": {"train.sbatch": ""}}, "the job has its own train.sbatch; rename yours"),
+        ({"files": {"model.py": ""}}, "the job has no train.py: with `files`"),
+        ({"files": {"train.py": ""}, "launcher": "none"}, "write `python train.py`"),
+        ({"image": "/opt/x.sqsh"}, "the nodes do not share; copy it to .*/home"),
+        ({"image": "x.sqsh"}, "write its path on the cluster: ./x.sqsh"),
     ],
 )
 def test_what_slurm_cannot_run_is_refused(changes: dict[str, Any], says: str) -> None:
