@@ -40,6 +40,11 @@ make -s -j "$(nproc)" -C /opt/nccl-tests MPI=1 MPI_HOME={MPI} NCCL_HOME={BUILT}/
 export LD_LIBRARY_PATH={BUILT}/nccl/lib:$LD_LIBRARY_PATH
 """
 
+EFA_NETWORK = "AWS Libfabric"
+"""The value of NCCL_NET with which NCCL fails instead of falling back to TCP. Before 1.13, this is
+the name of the plugin's network; since then, it is Libfabric, and the plugin takes the older name
+if NCCL_NET has it.
+https://github.com/aws/aws-ofi-nccl/commit/7c014f0d51fe208588c6e82cce399b5adb907a0f"""
 _SEVERAL_EFA = {"NCCL_BUFFSIZE": "8388608", "NCCL_P2P_NET_CHUNKSIZE": "524288"}
 """Buffers for the bandwidth of several EFA interfaces: the current plugin sets them itself on p4d,
 p4de, p5 and later types (`platform_data_map` in src/platform-aws.cpp of aws-ofi-nccl)."""
@@ -62,9 +67,7 @@ def nccl_environment(efa_interfaces: int) -> dict[str, str]:
     plugin in the image and in ParallelCluster AMIs choose the right values themselves; NCCL finds
     the tuner in the plugin since 2.21.
     """
-    # With an explicit network, NCCL fails instead of falling back to TCP. The network name of the
-    # plugin is Libfabric since 1.15; before, it was AWS Libfabric.
-    network = "Libfabric" if efa_interfaces else "Socket"
+    network = EFA_NETWORK if efa_interfaces else "Socket"
     several = _SEVERAL_EFA if efa_interfaces > 1 else {}
     return {"NCCL_DEBUG": "INFO", "NCCL_NET": network, **several}
 
@@ -105,10 +108,15 @@ def all_reduce_command(
 
 
 def largest_message(accelerators: Accelerators) -> str:
-    """Return the largest buffer size, in `all_reduce_perf` syntax: at most 16 GiB.
+    """Return the largest buffer size, in `all_reduce_perf` syntax: at most 16 GiB."""
+    mib = largest_message_bytes(accelerators) >> 20
+    return f"{mib // 1024}G" if mib >= 1024 else f"{mib}M"
+
+
+def largest_message_bytes(accelerators: Accelerators) -> int:
+    """Return the largest buffer size: at most 16 GiB.
 
     With checks enabled, a GPU holds three buffers, in addition to those of NCCL.
     """
     mib = min(16 * 1024, accelerators.memory_mib // 5)
-    power = 1 << (mib.bit_length() - 1)
-    return f"{power // 1024}G" if power >= 1024 else f"{power}M"
+    return 1 << (mib.bit_length() - 1 + 20)

@@ -171,7 +171,7 @@ def test_no_setting_stands_that_the_versions_in_use_must_not_have(found):
 
 
 def test_efa_is_required_where_it_is_on():
-    assert made("p5.48xlarge").environment["NCCL_NET"] == "Libfabric"
+    assert made("p5.48xlarge").environment["NCCL_NET"] == "AWS Libfabric"
     assert made("p5.48xlarge", efa_interfaces=0).environment["NCCL_NET"] == "Socket"
     assert made("trn1.32xlarge").environment["FI_PROVIDER"] == "efa"
     assert "FI_PROVIDER" not in made("trn1.32xlarge", efa_interfaces=0).environment

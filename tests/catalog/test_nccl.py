@@ -10,11 +10,11 @@ from trainyard.components.catalog.nccl import build_commands, largest_message, n
     ("efa_interfaces", "settings"),
     [
         pytest.param(0, {"NCCL_NET": "Socket"}, id="no-efa"),
-        pytest.param(1, {"NCCL_NET": "Libfabric"}, id="one-efa"),
+        pytest.param(1, {"NCCL_NET": "AWS Libfabric"}, id="one-efa"),
         pytest.param(
             32,
             {
-                "NCCL_NET": "Libfabric",
+                "NCCL_NET": "AWS Libfabric",
                 "NCCL_BUFFSIZE": "8388608",
                 "NCCL_P2P_NET_CHUNKSIZE": "524288",
             },

@@ -105,7 +105,7 @@ def _live(life: Life, sandbox: Sandbox, copies: Path) -> None:
     life.outputs = json.loads(sandbox.must("outputs", STACK, "--sandbox", "--json").stdout)
     _run_jobs(life, sandbox)
     life.done["verify without a log"] = sandbox.run("verify", STACK, "--sandbox")
-    schedule_of_a_bad_node(sandbox, copies, NODES, efa=4)
+    schedule_of_a_bad_node(sandbox, copies, NODES, efa=4, gpus=8)
     for moment in ("verify slow", "verify good"):
         threshold = ("--minimum-bandwidth", MINIMUM_GB_PER_SECOND)
         life.done[moment] = sandbox.run("verify", STACK, "--sandbox", *threshold)

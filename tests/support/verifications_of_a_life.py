@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kubernetes import client
 
-from tests.support.collective_logs import efa_lines, measured_lines, pair_lines
+from tests.support.collective_logs import pair_lines, whole_log
 from tests.support.sandbox import Done, Sandbox
 from trainyard.components.eks.label_plan import FAILURE_LABEL, RESULT_LABEL
 from trainyard.verify.node_marks import is_closed
@@ -36,7 +36,8 @@ class Verification:
 
 def verifications(sandbox: Sandbox, stack: str, stack_file: Path) -> list[Verification]:
     """Verify a stack with three nodes of one EFA interface: the last one is slow, and then good."""
-    schedule_of_a_bad_node(sandbox, stack_file.parent, [*_accelerated(sandbox, stack)], efa=1)
+    nodes = [*_accelerated(sandbox, stack)]
+    schedule_of_a_bad_node(sandbox, stack_file.parent, nodes, efa=1, gpus=1)
     verify = ("verify", stack, "--sandbox", "--stack-file", stack_file)
     found = [_seen(sandbox, stack, sandbox.run(*verify)) for _ in range(2)]
     sandbox.must("sandbox", "faults", "--clear")
@@ -44,13 +45,13 @@ def verifications(sandbox: Sandbox, stack: str, stack_file: Path) -> list[Verifi
 
 
 def schedule_of_a_bad_node(
-    sandbox: Sandbox, directory: Path, nodes: Sequence[str], *, efa: int
+    sandbox: Sandbox, directory: Path, nodes: Sequence[str], *, efa: int, gpus: int
 ) -> None:
     """Give logs to two verifications: the last node is slow, and then good."""
     pairs = zip(nodes, [*nodes[1:], nodes[0]], strict=True)
     logs = {
-        "slow": efa_lines(efa) + measured_lines(1.25),
-        "good": efa_lines(efa) + measured_lines(5.75),
+        "slow": whole_log(nodes, gpus, efa, 1.25),
+        "good": whole_log(nodes, gpus, efa, 5.75),
         "pairs": "".join(
             pair_lines(" ".join(pair), 1.5 if nodes[-1] in pair else 5.5) for pair in pairs
         ),

@@ -1,4 +1,9 @@
-"""The stages of `verify`: what logs must say about nodes, pairs, versions and accelerators."""
+"""The stages of `verify`: what logs must say about nodes, pairs, versions and accelerators.
+
+A stage passes if the log shows what it asks for, on every node and in every process. That nothing
+complains is no reason: a log can end early, lack lines, or have been mixed with another one. A
+stage is skipped if these nodes cannot show it at all.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,7 @@ from typing import Any, Literal
 
 from trainyard.components.catalog.bus_bandwidth import BandwidthFloor, bandwidth_floor
 from trainyard.components.catalog.instance_types import Accelerators
+from trainyard.components.catalog.nccl import largest_message_bytes
 from trainyard.verify.collective_log import CollectiveLog, Measurement, read_log, size_text
 
 _NODE = re.compile(r"^\[node (\S+)\] (\S+)$", re.MULTILINE)
@@ -28,12 +34,30 @@ class Part:
     nodes: tuple[str, ...]
     """Names of nodes in the scheduler; those of pods if the log does not have them."""
     log: CollectiveLog
+    largest_bytes: int
+    """The largest message of the test, which its log must have."""
+    checks_values: bool = True
+    """Whether the program says that it has compared its results."""
 
     @property
     def measured(self) -> Measurement | None:
-        """The measurement of the largest message; None if the test failed."""
-        failed = self.log.average_gb_per_second is None or self.log.wrong_values
-        return None if failed else self.log.largest
+        """The measurement of the largest message; None if the test failed, or lacks results."""
+        return None if self.fault else self.log.largest
+
+    @property
+    def fault(self) -> str:
+        """Why the test has no result; empty if it has one."""
+        if self.log.wrong_values:
+            return f"{self.log.wrong_values} wrong values"
+        missing = _missing_results(self.log, self.largest_bytes)
+        if not missing and self.checks_values and not self.log.has_checked_values:
+            missing = _UNCHECKED
+        if not missing:
+            return ""
+        causes = [*self.log.failures[:1]]
+        if not causes and self.log.average_gb_per_second is None:
+            causes = ["no end"]
+        return f"failed ({(causes or [missing])[0]})"
 
     @property
     def gb_per_second(self) -> float | None:
@@ -41,8 +65,14 @@ class Part:
         return self.measured.bus_bandwidth_gb_per_second if self.measured else None
 
 
-def read_parts(text: str, kind: Literal["alone", "pair"]) -> tuple[Part, ...]:
-    """Return the parts of a log in the order of their first lines; empty for another log."""
+def read_parts(text: str, kind: Literal["alone", "pair"], nodes: PlannedNodes) -> tuple[Part, ...]:
+    """Return the parts of a log in the order of their first lines; empty for another log.
+
+    Args:
+        text: The log.
+        kind: Which tests of it.
+        nodes: The nodes of the job.
+    """
     names, lines = dict(_NODE.findall(text)), dict[str, list[str]]()
     for line in text.splitlines():
         found = _PART.match(line)
@@ -52,6 +82,8 @@ def read_parts(text: str, kind: Literal["alone", "pair"]) -> tuple[Part, ...]:
         Part(
             nodes=tuple(names.get(host, host) for host in hosts.split()),
             log=read_log("".join(f"{line}\n" for line in said)),
+            largest_bytes=_largest_bytes(nodes),
+            checks_values=nodes.accelerators.manufacturer == "nvidia",
         )
         for hosts, said in lines.items()
     )
@@ -79,9 +111,7 @@ def _described(part: Part) -> str:
     what = " and ".join(part.nodes)
     if part.measured:
         return f"{what} {part.gb_per_second:g} GB/s at {size_text(part.measured.size_bytes)}"
-    if part.log.wrong_values:
-        return f"{what} {part.log.wrong_values} wrong values"
-    return f"{what} failed ({part.log.failures[0] if part.log.failures else 'no end'})"
+    return f"{what} {part.fault}"
 
 
 Result = Literal["pass", "fail", "skipped"]
@@ -122,8 +152,8 @@ def judge(
             one.
     """
     return (
-        _ended(log),
-        _values(log),
+        _ended(log, nodes),
+        _values(log, nodes),
         _took_part(log, nodes),
         _transport(log, nodes),
         _bandwidth(log, nodes, minimum_gb_per_second),
@@ -135,34 +165,75 @@ def has_failed(stages: Sequence[Stage]) -> bool:
     return any(stage.result == "fail" for stage in stages)
 
 
-def _ended(log: CollectiveLog) -> Stage:
-    if log.average_gb_per_second is not None:
+_NEURON_BYTES = 1 << 30
+"""The smallest message with a threshold for Neuron devices: nccom-test does not log what it will
+send."""
+_UNCHECKED = "the log does not say that the results were compared and are right"
+
+
+def _largest_bytes(nodes: PlannedNodes) -> int:
+    """Return the largest message of the jobs for these nodes."""
+    if nodes.accelerators.manufacturer == "neuron":
+        return _NEURON_BYTES
+    return largest_message_bytes(nodes.accelerators)
+
+
+def _missing_results(log: CollectiveLog, largest_bytes: int) -> str:
+    """Return what a log lacks of the results; empty if it has the largest message and the end.
+
+    Args:
+        log: The log.
+        largest_bytes: The largest message, if the log itself does not announce another one.
+    """
+    wanted = log.announced_bytes or largest_bytes
+    if log.average_gb_per_second is None:
+        return "the test did not end" if log.measurements else "the test has no measurements"
+    if log.largest is None:
+        return "the test ended, but no row of its results can be read"
+    if log.largest.size_bytes < wanted:
+        found = size_text(log.largest.size_bytes)
+        return f"the results end at {found}, and those up to {size_text(wanted)} are missing"
+    return ""
+
+
+def _ended(log: CollectiveLog, nodes: PlannedNodes) -> Stage:
+    missing = _missing_results(log, _largest_bytes(nodes))
+    if not missing:
         said = f"{len(log.measurements)} message sizes"
         return Stage(name="test", result="pass", reason=f"ended, with {said}")
-    reason = "did not end" if log.measurements else "has no measurements"
     causes = log.failures[:_MOST_FAILURES]
     more = len(log.failures) - len(causes)
     said = [*causes, *([f"and {more} other messages"] if more else [])]
-    return Stage(name="test", result="fail", reason="; ".join([f"the test {reason}", *said]))
+    return Stage(name="test", result="fail", reason="; ".join([missing, *said]))
 
 
-def _values(log: CollectiveLog) -> Stage:
+def _values(log: CollectiveLog, nodes: PlannedNodes) -> Stage:
     if log.wrong_values:
         reason = f"{log.wrong_values} wrong values in the results: a device or its memory is faulty"
         return Stage(name="values", result="fail", reason=reason)
     if not log.measurements:
         return Stage(name="values", result="skipped", reason="there are no results")
+    if nodes.accelerators.manufacturer == "neuron":
+        return Stage(name="values", result="skipped", reason="nccom-test does not count them")
+    if not log.has_checked_values:
+        reason = f"{_UNCHECKED}; run the test with -c 1"
+        return Stage(name="values", result="fail", reason=reason)
     return Stage(name="values", result="pass", reason="no wrong values")
 
 
 def _took_part(log: CollectiveLog, nodes: PlannedNodes) -> Stage:
-    if not log.nodes:
-        return Stage(name="nodes", result="skipped", reason="the log does not list the ranks")
+    if nodes.accelerators.manufacturer == "neuron":
+        return Stage(name="nodes", result="skipped", reason="nccom-test does not list its ranks")
+    if not log.ranks:
+        return Stage(name="nodes", result="fail", reason="the log does not list the ranks")
     wanted = nodes.count * nodes.accelerators.count
-    found = f"{log.ranks} ranks on {len(log.nodes)} nodes"
-    if (len(log.nodes), log.ranks) == (nodes.count, wanted):
+    found = f"{len(log.ranks)} ranks on {len(log.nodes)} nodes"
+    numbers = sorted(number for number, _ in log.ranks)
+    if len(log.nodes) == nodes.count and numbers == [*range(wanted)]:
         return Stage(name="nodes", result="pass", reason=found)
     reason = f"{found}, but the plan has {wanted} GPUs on {nodes.count} nodes"
+    if (len(log.nodes), len(log.ranks)) == (nodes.count, wanted):
+        reason = f"{found}, but some have the same number: they are several tests, not one"
     return Stage(name="nodes", result="fail", reason=reason)
 
 
@@ -170,10 +241,11 @@ def _transport(log: CollectiveLog, nodes: PlannedNodes) -> Stage:
     skipped = _no_transport(nodes)
     if skipped:
         return Stage(name="transport", result="skipped", reason=skipped)
-    faults = [*_transport_faults(log, nodes.efa_interfaces)]
+    faults = [*_transport_faults(log, nodes)]
     if faults:
         return Stage(name="transport", result="fail", reason="; ".join(faults))
-    reason = f"NCCL uses Libfabric over {nodes.efa_interfaces} EFA interfaces on each node"
+    (provider,) = log.providers
+    reason = f"NCCL uses Libfabric over {provider.nics} EFA interfaces on each node"
     return Stage(name="transport", result="pass", reason=reason)
 
 
@@ -187,17 +259,42 @@ def _no_transport(nodes: PlannedNodes) -> str:
     return ""
 
 
-def _transport_faults(log: CollectiveLog, planned: int) -> Iterator[str]:
-    others = sorted(log.networks - {"Libfabric"})
+def _transport_faults(log: CollectiveLog, nodes: PlannedNodes) -> Iterator[str]:
+    """Yield what contradicts EFA, and what the log does not show of it in every process.
+
+    A process selects the provider first, and can fail afterwards. Only "Using network" says that it
+    has succeeded, and only the provider says what is used, and over how many interfaces.
+    """
+    if log.network_failures:
+        listed = "; ".join(log.network_failures[:_MOST_FAILURES])
+        yield f"the EFA plugin failed in at least one process: {listed}"
+    others = sorted(log.networks - {"Libfabric", "OFI"})
     if others:
         yield f"NCCL uses {', '.join(others)} instead of EFA"
-    elif not log.networks and not log.providers:
+    yield from _other_providers(log, nodes.efa_interfaces)
+    if not (log.networks or log.providers or log.network_failures):
         yield "the log has no lines about the network; run the test with NCCL_DEBUG=INFO"
+        return
+    yield from _missing_witnesses(log, nodes)
+
+
+def _other_providers(log: CollectiveLog, planned: int) -> Iterator[str]:
     for provider in sorted(log.providers, key=lambda each: (each.name, each.nics or 0)):
         if provider.name != "efa":
             yield f"the provider is {provider.name} instead of efa"
         elif provider.nics is not None and provider.nics != planned:
             yield f"a node uses {provider.nics} EFA interfaces instead of {planned}"
+
+
+def _missing_witnesses(log: CollectiveLog, nodes: PlannedNodes) -> Iterator[str]:
+    processes = len(log.processes) or nodes.count * nodes.accelerators.count
+    counted = {who for who, said in log.providers_of.items() if all(each.nics for each in said)}
+    for witnesses, said in (
+        (log.on_libfabric, "that they use Libfabric"),
+        (counted, "which provider they use, and over how many interfaces"),
+    ):
+        if len(witnesses) < processes:
+            yield f"{len(witnesses)} of {processes} processes say {said}"
 
 
 def _bandwidth(log: CollectiveLog, nodes: PlannedNodes, minimum: float | None) -> Stage:
@@ -231,15 +328,23 @@ def _published(nodes: PlannedNodes, size_bytes: int) -> float | None:
 _INTRA_NODE = "intra-node"
 
 
-def judge_intra_node(parts: Sequence[Part], nodes: PlannedNodes) -> Stage:
+def judge_intra_node(
+    parts: Sequence[Part], nodes: PlannedNodes, *, is_required: bool = True
+) -> Stage:
     """Return the stage that names the nodes whose GPUs are slow or fail.
 
     Args:
         parts: The tests of nodes alone in a log.
         nodes: The nodes of the test.
+        is_required: Whether the log must have such tests. Those of the jobs have them, other logs
+            of nccl-tests do not.
     """
+    skipped = _skipped(nodes)
+    if skipped:
+        return Stage(name=_INTRA_NODE, result="skipped", reason=skipped)
     if not parts:
-        return Stage(name=_INTRA_NODE, result="skipped", reason=_skipped(nodes))
+        result = "fail" if is_required else "skipped"
+        return Stage(name=_INTRA_NODE, result=result, reason=_NOT_ALONE)
     floor = bandwidth_floor(
         nodes.instance_type, nodes=1, message_bytes=smallest_message_bytes(parts)
     )
@@ -247,13 +352,22 @@ def judge_intra_node(parts: Sequence[Part], nodes: PlannedNodes) -> Stage:
     bad = bad_parts(parts, least)
     good = [part.gb_per_second for part in parts if part not in bad and part.gb_per_second]
     against = f"at least {least:g} GB/s" if floor else "80 % of the best node"
+    tested = {node for part in parts for node in part.nodes}
+    missing = f"{len(tested)} of {nodes.count} nodes were tested alone"
     if bad:
         others = f"; the others have at least {min(good):g} GB/s" if good else ""
         reason = f"{described(bad)}{others}; wanted is {against}"
         nodes_at_fault = tuple(sorted({node for part in bad for node in part.nodes}))
+        if len(tested) < nodes.count:
+            reason, nodes_at_fault = f"{reason}; {missing}", ()
         return Stage(name=_INTRA_NODE, result="fail", reason=reason, nodes=nodes_at_fault)
+    if len(tested) < nodes.count:
+        return Stage(name=_INTRA_NODE, result="fail", reason=missing)
     reason = f"each of {len(parts)} nodes has at least {min(good):g} GB/s; wanted is {against}"
     return Stage(name=_INTRA_NODE, result="pass", reason=reason)
+
+
+_NOT_ALONE = "the log has no test of each node alone"
 
 
 def _skipped(nodes: PlannedNodes) -> str:
@@ -263,12 +377,12 @@ def _skipped(nodes: PlannedNodes) -> str:
         return "nccom-tests has no test of each node alone"
     if nodes.accelerators.count == 1:
         return "the nodes have one GPU each"
-    return "the log has no test of each node alone"
+    return ""
 
 
-def read_pairs(text: str) -> tuple[Part, ...]:
+def read_pairs(text: str, nodes: PlannedNodes) -> tuple[Part, ...]:
     """Return the pairs of a log in the order of their first lines; empty for another log."""
-    return read_parts(text, "pair")
+    return read_parts(text, "pair", nodes)
 
 
 def judge_pairs(
@@ -283,6 +397,13 @@ def judge_pairs(
             one.
     """
     bad = bad_parts(pairs, _floor(pairs, nodes, minimum_gb_per_second))
+    # The nodes form a ring: `trainyard.jobs.node_job`.
+    wanted = nodes.count if nodes.count > 2 else 1
+    if len({frozenset(pair.nodes) for pair in pairs}) < wanted:
+        found = f"the log has {len(pairs)} of {wanted} pairs"
+        # A node of a pair that is missing can be the cause too.
+        reason = f"{found}; {_reason(bad, pairs)}" if bad else found
+        return Stage(name="pairs", result="fail", reason=reason)
     return Stage(
         name="pairs",
         result="fail" if bad else "pass",
@@ -349,6 +470,8 @@ Versions = Mapping[str, Mapping[str, str]]
 """Versions by component, such as `kernel`, and by node."""
 _VERSIONS = "versions"
 _VERSION = re.compile(r"^\[version (\S+)\] ([^:]+): (.+)$", re.MULTILINE)
+_ALWAYS_PRINTED = frozenset({"kernel", "locked memory limit"})
+"""The components that `trainyard.jobs.node_versions` prints on every node."""
 _MOST_NODES = 3
 
 
@@ -360,15 +483,25 @@ def read_versions(text: str) -> Versions:
     return found
 
 
-def judge_versions(sources: Sequence[Versions], log: CollectiveLog) -> Stage:
+def judge_versions(
+    sources: Sequence[Versions], log: CollectiveLog, *, nodes_with_versions: int = 0
+) -> Stage:
     """Return the stage that names the components whose versions differ, and their nodes.
 
     Args:
         sources: What the nodes have. All nodes of a source have the same components.
         log: The log of the test, with the versions that the ranks used.
+        nodes_with_versions: Number of nodes that must have printed their versions into the log,
+            which is the last of the sources; 0 for a log without them.
     """
     faults = [fault for source in sources for fault in _differences(source)]
     faults += _of_ranks(log)
+    printed = {node for found in sources[-1].values() for node in found} if sources else set()
+    if len(printed) < nodes_with_versions:
+        faults.append(f"{len(printed)} of {nodes_with_versions} nodes have printed their versions")
+    elif nodes_with_versions and _ALWAYS_PRINTED - {*sources[-1]}:
+        missing = " and ".join(sorted(_ALWAYS_PRINTED - {*sources[-1]}))
+        faults.append(f"the log does not say the {missing} of the nodes")
     if faults:
         return Stage(name=_VERSIONS, result="fail", reason="; ".join(faults))
     everything = {component: found for source in sources for component, found in source.items()}
@@ -398,6 +531,9 @@ def _of_ranks(log: CollectiveLog) -> Iterator[str]:
     for component, found in (("NCCL", log.nccl_versions), ("aws-ofi-nccl", log.plugin_versions)):
         if len(found) > 1:
             yield f"{component} differs between ranks: {', '.join(sorted(found))}"
+    if 0 < len(log.plugins) < len(log.processes):
+        known = f"{len(log.plugins)} of {len(log.processes)} processes"
+        yield f"{known} say the version of aws-ofi-nccl"
 
 
 def _listed(nodes: list[str]) -> str:
@@ -489,7 +625,12 @@ def _statuses(test: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _faults(test: Mapping[str, Any]) -> Iterator[str]:
-    """Return the faults of the results, or that of the summary if it alone has failed."""
+    """Return the faults of the results, or that of the summary if it alone has failed.
+
+    A result without a status is one of which nothing is known.
+    """
+    if any("status" not in each for each in test.get("results", ())):
+        yield f"{test.get('name')} has a result without a status"
     failed = [each for each in test.get("results", ()) if each.get("status") == "Fail"]
     summary = test.get("test_summary", {})
     if not failed and summary.get("status") == "Fail":

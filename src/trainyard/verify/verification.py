@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
@@ -17,7 +18,6 @@ from trainyard.verify.collective_log import read_log
 from trainyard.verify.inventory import Inventory
 from trainyard.verify.planned_nodes import PlannedTest
 from trainyard.verify.stages import (
-    Result,
     Stage,
     judge,
     judge_dcgm,
@@ -42,6 +42,7 @@ def verified(
     text: str | None,
     *,
     inventory: Inventory | None = None,
+    describes_nodes: bool = False,
     minimum_gb_per_second: float | None = None,
 ) -> Verified:
     """Judge the nodes in the scheduler, and the log of a test or of pairs.
@@ -51,27 +52,26 @@ def verified(
         planned: The test and its nodes.
         text: The log; None if no test ran.
         inventory: The nodes in the scheduler; None if they were not read.
+        describes_nodes: Whether the log is one of a job that prints the versions of its nodes and
+            tests each node alone: such lines must not be missing.
         minimum_gb_per_second: Lowest bus bandwidth that the user accepts; None for the published
             one.
     """
-    log, alone, pairs = (
-        read_log(text or ""),
-        read_parts(text or "", "alone"),
-        read_pairs(text or ""),
-    )
-    diagnoses = read_diagnoses(text or "")
-    sources = [inventory.versions if inventory else {}, read_versions(text or "")]
+    nodes, said = planned.nodes, text or ""
+    log, alone, pairs = read_log(said), read_parts(said, "alone", nodes), read_pairs(said, nodes)
+    diagnoses = read_diagnoses(said)
+    sources = [inventory.versions if inventory else {}, read_versions(said)]
     stages = [inventory.stage] if inventory else []
-    stages.append(judge_versions(sources, log))
+    describes_nodes = text is not None and (describes_nodes or _is_of_job(text))
+    count = nodes.count if describes_nodes and not pairs and not diagnoses else 0
+    stages.append(judge_versions(sources, log, nodes_with_versions=count))
     if pairs:
-        stages.append(
-            judge_pairs(pairs, planned.nodes, minimum_gb_per_second=minimum_gb_per_second)
-        )
+        stages.append(judge_pairs(pairs, nodes, minimum_gb_per_second=minimum_gb_per_second))
     elif diagnoses:
-        stages.append(judge_dcgm(diagnoses, planned.nodes))
+        stages.append(judge_dcgm(diagnoses, nodes))
     elif text is not None:
-        stages.append(judge_intra_node(alone, planned.nodes))
-        stages += judge(log, planned.nodes, minimum_gb_per_second=minimum_gb_per_second)
+        stages.append(judge_intra_node(alone, nodes, is_required=describes_nodes))
+        stages += judge(log, nodes, minimum_gb_per_second=minimum_gb_per_second)
     elif inventory and inventory.stage.result == "fail":
         stages.append(Stage(name="test", result="skipped", reason=_NOT_RUN))
     return Verified(
@@ -84,6 +84,11 @@ def verified(
         minimum_gb_per_second=minimum_gb_per_second,
         versions={component: of for source in sources for component, of in source.items()},
     )
+
+
+def _is_of_job(text: str) -> bool:
+    """Return whether a log has lines that only the jobs of this program write."""
+    return re.search(r"^\[(?:alone|node|version) ", text, re.MULTILINE) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,9 +134,7 @@ class _FurtherJob:
     judged: Callable[[Verified, str], Verified | None]
     """Returns the result with the stage of a log; None if the log has nothing to judge."""
     missing: str
-    """What to say then."""
-    without_log: Result
-    """And the result of the stage."""
+    """What to say then: a test that did not run is no success."""
 
 
 def verification(
@@ -160,7 +163,6 @@ def verification(
             told="testing pairs of nodes",
             judged=_with_pairs,
             missing="the log has no pairs",
-            without_log="skipped",
         )
         result = _with(result, scheduler, asked, further)
     if wanted.dcgm:
@@ -170,8 +172,6 @@ def verification(
             told="running the diagnostics of the GPUs",
             judged=_with_dcgm,
             missing="the log has no diagnostics",
-            # The user asked for it, so that a diagnostic that did not run is no success.
-            without_log="fail",
         )
         result = _with(result, scheduler, asked, further)
     return result
@@ -187,7 +187,15 @@ def _tested(
     inventory = scheduler.inventory(planned)
     can_run = wanted.runs_jobs and inventory.stage.result != "fail"
     ran = _ran(scheduler, asked) if can_run else _Ran(None)
-    result = verified(stack, planned, ran.log, inventory=inventory, minimum_gb_per_second=minimum)
+    result = verified(
+        stack,
+        planned,
+        ran.log,
+        inventory=inventory,
+        # The jobs of AWS Batch, whose nodes are not chosen, print only the test.
+        describes_nodes=planned.chosen is not None,
+        minimum_gb_per_second=minimum,
+    )
     return replace(result, tested=ran.nodes)
 
 
@@ -202,14 +210,15 @@ def _with(
         ran, missing = _Ran(None), str(error)
     judged = further.judged(result, ran.log or "")
     if judged is None:
-        stage = Stage(name=further.stage, result=further.without_log, reason=missing)
+        stage = Stage(name=further.stage, result="fail", reason=missing)
         return replace(result, stages=(*result.stages, stage))
     # With fewer nodes than the node group has, the jobs can run on different ones.
     return replace(judged, tested=result.tested & ran.nodes)
 
 
 def _with_pairs(result: Verified, log: str) -> Verified | None:
-    pairs, nodes = read_pairs(log), result.planned.nodes
+    nodes = result.planned.nodes
+    pairs = read_pairs(log, nodes)
     if not pairs:
         return None
     stage = judge_pairs(pairs, nodes, minimum_gb_per_second=result.minimum_gb_per_second)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kubernetes import client
 
+from tests.support.collective_logs import whole_log
 from tests.support.planted_secret import VALUE, files_with_value
 from tests.support.processes import until
 from tests.support.sandbox import Done, Sandbox
@@ -16,8 +17,6 @@ from tests.support.tracked import ROOT
 _PROGRAM = ("--image", "pytorch/pytorch:2.11.0", "--", "train.py")
 OTHER_TEAM = "other-team"
 _LOGS = ROOT / "tests" / "trainyard" / "verify" / "logs"
-_CUT_OFF = "# Avg bus bandwidth    : 372.3\n"
-"""The last line of the test, which the source of the log cuts off."""
 _FAULTS = """\
 - {happens: container-fails, job: train, index: 0, log: first.log, after_seconds: 3}
 - {happens: container-succeeds, job: train, index: 0, nth: 2, log: second.log}
@@ -71,15 +70,11 @@ class JobsOfALife:
 
     def _run_with_faults(self) -> None:
         """Run a program and tests whose containers do what a schedule says."""
-        good, sockets = (
-            (_LOGS / f"{name}.log").read_text(encoding="utf-8")
-            for name in ("p5-two-nodes-labelled", "g6e-socket-fallback")
-        )
         logs = {
             "first": "step 1\n",
             "second": "resumed at step 1\n",
-            "good": f"{good.rstrip()}\n{_CUT_OFF}",
-            "sockets": sockets,
+            "good": whole_log(["nccl-tests-p5-0", "nccl-tests-p5-1"], 8, 32, 487.09),
+            "sockets": (_LOGS / "g6e-socket-fallback.log").read_text(encoding="utf-8"),
         }
         schedule = self.sandbox.directory / "faults.yaml"
         for name, text in logs.items():

@@ -48,7 +48,7 @@ def test_traffic_may_only_leave_through_efa(job) -> None:
     (container,) = job(COMPLETE)["spec"]["template"]["spec"]["containers"]
     environment = {entry["name"]: entry["value"] for entry in container["env"]}
     assert environment["NCCL_P2P_DISABLE"] == environment["NCCL_SHM_DISABLE"] == "1"
-    assert environment["NCCL_NET"] == "Libfabric"
+    assert environment["NCCL_NET"] == "AWS Libfabric"
 
 
 def test_pods_go_to_the_nodes_with_the_devices_past_their_taints(job) -> None:

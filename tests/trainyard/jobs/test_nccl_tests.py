@@ -80,11 +80,11 @@ def test_no_setting_stands_that_the_versions_in_use_must_not_have(found):
 @pytest.mark.parametrize(
     ("group", "settings"),
     [
-        pytest.param(GROUPS["g4dn"], {"NCCL_NET": "Libfabric"}, id="one-efa"),
+        pytest.param(GROUPS["g4dn"], {"NCCL_NET": "AWS Libfabric"}, id="one-efa"),
         pytest.param(
             GROUPS["p5"],
             {
-                "NCCL_NET": "Libfabric",
+                "NCCL_NET": "AWS Libfabric",
                 "NCCL_BUFFSIZE": "8388608",
                 "NCCL_P2P_NET_CHUNKSIZE": "524288",
             },

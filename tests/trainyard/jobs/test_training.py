@@ -257,7 +257,7 @@ def test_a_batch_job_runs_in_its_definition_on_all_nodes() -> None:
     (everywhere,) = made["nodeOverrides"]["nodePropertyOverrides"]
     assert everywhere["targetNodes"] == "0:"
     assert everywhere["containerOverrides"]["command"][-2:] == ["torchrun", "train.py"]
-    assert variables(everywhere)["NCCL_NET"] == "Libfabric"
+    assert variables(everywhere)["NCCL_NET"] == "AWS Libfabric"
     neuron = training_submission(stack("batch-trn1"), request(), BatchRequest()).request
     (everywhere,) = neuron["nodeOverrides"]["nodePropertyOverrides"]
     assert variables(everywhere)["PET_NPROC_PER_NODE"] == "32"

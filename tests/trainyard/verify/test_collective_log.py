@@ -106,15 +106,53 @@ def test_versions_and_ranks_are_read() -> None:
     assert found.nccl_versions == {"2.29.2"}
     assert found.plugin_versions == {"1.18.0"}
     assert found.nodes == {"gpu-st-ml-1", "gpu-st-ml-2"}
-    assert found.ranks == 2
+    assert found.ranks == {(0, "gpu-st-ml-1"), (1, "gpu-st-ml-2")}
+    assert found.processes == {"gpu-st-ml-1:50292", "gpu-st-ml-2:49542"}
+    assert found.announced_bytes == 2**30
     old = log("p3-tcp-provider")
-    assert (old.nccl_versions, old.ranks) == ({"2.4.6"}, 2)
+    assert (old.nccl_versions, len(old.ranks)) == ({"2.4.6"}, 2)
 
 
 def test_wrong_values_are_counted() -> None:
     row = "1048576 262144 float sum -1 123.2 8.51 15.95 3 121.3 8.64 16.21 4"
     assert read_log(f"{row}\n").wrong_values == 7
     assert read_log(f"{row}\n# Out of bounds values : 9 FAILED").wrong_values == 9
+
+
+def test_what_a_process_says_is_counted_once() -> None:
+    found = log("g7e-cuda-failure")
+    both = {"gpu-st-ml-1:50292", "gpu-st-ml-2:49542"}
+    assert found.on_libfabric == both
+    assert set(found.providers_of) == both
+    repeated = (
+        "a:1:1 [0] NCCL INFO Using network AWS Libfabric\n"
+        "a:1:7 [0] NCCL INFO Using network AWS Libfabric\n"
+        "NCCL INFO Using network AWS Libfabric\n"
+        "3: NCCL INFO Using network AWS Libfabric\n"
+    )
+    assert read_log(repeated).on_libfabric == {"a:1"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a:1:1 [0] NCCL INFO Using network Libfabb:2:2 [0] NCCL INFO comm 0x1",
+        "a:1:1 [0] NCCL INFO NET/OFI Selected provider is efa, fabric is efa (found 1",
+        "a:1:1 [0] NCCL INFO NET/OFI Selected provider is efa, fabric is efa (found 32 nib:2:2",
+    ],
+)
+def test_a_line_that_is_cut_off_or_goes_over_into_another_says_nothing(line: str) -> None:
+    found = read_log(f"{line}\n")
+    assert (found.networks, found.on_libfabric, found.providers) == (set(), set(), set())
+
+
+def test_values_are_checked_if_the_columns_and_the_end_say_so() -> None:
+    row = "1048576 262144 float sum -1 123.2 8.51 15.95 {0} 121.3 8.64 16.21 {0}\n"
+    end = "# Out of bounds values : 0 OK\n"
+    assert read_log(row.format(0) + end).has_checked_values
+    assert not read_log(row.format("N/A") + end).has_checked_values
+    assert not read_log(row.format(0)).has_checked_values
+    assert not read_log(end).has_checked_values
 
 
 def test_a_log_of_something_else_has_nothing() -> None:
@@ -139,4 +177,4 @@ def test_a_row_without_its_last_columns_is_left_out() -> None:
 
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
-    assert read_log(text).ranks >= 0
+    assert not read_log(text).ranks

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.support.collective_logs import pair_lines
+from tests.support.collective_logs import alone_lines
 from tests.trainyard.verify.test_verdict import nodes
 from trainyard.verify.collective_log import read_log
 from trainyard.verify.stages import PlannedNodes, judge_intra_node, read_parts
@@ -17,9 +17,7 @@ B200 = nodes("p6-b200.48xlarge", 2)
 
 
 def log_of(speeds: Mapping[str, float]) -> str:
-    return "".join(
-        pair_lines(node, speed).replace("[pair", "[alone") for node, speed in speeds.items()
-    )
+    return "".join(alone_lines(node, speed) for node, speed in speeds.items())
 
 
 @pytest.mark.parametrize(
@@ -45,7 +43,7 @@ def log_of(speeds: Mapping[str, float]) -> str:
     ],
 )
 def test_the_slow_node_is_named(on: PlannedNodes, speeds: Mapping[str, float], says: str) -> None:
-    stage = judge_intra_node(read_parts(log_of(speeds), "alone"), on)
+    stage = judge_intra_node(read_parts(log_of(speeds), "alone", on), on)
     assert stage.reason.startswith(says)
     assert stage.result == ("pass" if says.startswith("each") else "fail")
 
@@ -53,7 +51,7 @@ def test_the_slow_node_is_named(on: PlannedNodes, speeds: Mapping[str, float], s
 def test_a_node_that_fails_is_named() -> None:
     text = log_of({"a": 478}) + "[alone b] b:1:1 [0] NCCL WARN Cuda failure 'unspecified'\n"
     names = "[node b] ip-10-0-0-2\n"
-    stage = judge_intra_node(read_parts(names + text, "alone"), P5)
+    stage = judge_intra_node(read_parts(names + text, "alone", P5), P5)
     assert stage.reason.startswith("ip-10-0-0-2 failed (NCCL WARN Cuda failure 'unspecified')")
 
 
@@ -63,13 +61,20 @@ def test_a_node_that_fails_is_named() -> None:
         (nodes("p5.48xlarge", 1), "the test of one node is this test"),
         (nodes("trn1.32xlarge", 2), "nccom-tests has no test of each node alone"),
         (nodes("g5.8xlarge", 2), "the nodes have one GPU each"),
-        (P5, "the log has no test of each node alone"),
     ],
 )
-def test_it_is_skipped_without_such_a_test(on: PlannedNodes, says: str) -> None:
+def test_it_is_skipped_where_no_such_test_runs(on: PlannedNodes, says: str) -> None:
     stage = judge_intra_node((), on)
     assert stage.result == "skipped"
     assert stage.reason.startswith(says)
+
+
+def test_a_node_that_was_not_tested_fails() -> None:
+    assert judge_intra_node((), P5).result == "fail"
+    assert judge_intra_node((), P5, is_required=False).result == "skipped"
+    one = judge_intra_node(read_parts(log_of({"a": 478}), "alone", P5), P5)
+    assert (one.result, one.nodes) == ("fail", ())
+    assert one.reason == "1 of 2 nodes were tested alone"
 
 
 def test_the_test_of_all_nodes_is_not_mixed_with_that_of_one() -> None:

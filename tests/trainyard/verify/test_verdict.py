@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.support.collective_logs import (
+    alone_lines,
+    efa_lines,
+    measured_lines,
+    rank_lines,
+    whole_log,
+)
 from tests.support.tracked import ROOT
 from tests.trainyard.verify.test_collective_log import log
 from trainyard.components.catalog.bus_bandwidth import FLOORS, GIB, bandwidth_floor
 from trainyard.components.catalog.instance_types import instance_type
-from trainyard.verify.collective_log import (
-    CollectiveLog,
-    Measurement,
-    Provider,
-    read_log,
-    size_text,
-)
+from trainyard.verify.collective_log import CollectiveLog, read_log, size_text
+from trainyard.verify.inventory import no_inventory
+from trainyard.verify.planned_nodes import PlannedTest
 from trainyard.verify.stages import PlannedNodes, Result, has_failed, judge
+from trainyard.verify.verification import verified
 
 
 def nodes(type_name: str, count: int, **changes: Any) -> PlannedNodes:
@@ -33,11 +40,15 @@ def nodes(type_name: str, count: int, **changes: Any) -> PlannedNodes:
 P5 = nodes("p5.48xlarge", 2)
 
 
-def good_p5() -> CollectiveLog:
-    """Return the log of a good run, with the lines that its source cuts off."""
-    whole = log("p5-two-nodes-labelled")
-    largest = Measurement(size_bytes=16 * GIB, bus_bandwidth_gb_per_second=487.09)
-    return replace(whole, measurements=(*whole.measurements, largest), average_gb_per_second=100.0)
+HOSTS = ("a", "b")
+
+
+def good_p5(gb_per_second: float = 487.09) -> str:
+    """Return the log of a good run: that of each node alone, and that of all nodes."""
+    return whole_log(HOSTS, 8, 32, gb_per_second)
+
+
+GOOD = read_log(good_p5())
 
 
 def results(found: CollectiveLog, on: PlannedNodes, **options: Any) -> dict[str, Result]:
@@ -50,15 +61,17 @@ def reason(found: CollectiveLog, on: PlannedNodes, name: str, **options: Any) ->
 
 
 def test_a_good_run_passes_every_stage_that_its_log_shows() -> None:
-    assert results(good_p5(), P5) == {
+    assert results(GOOD, P5) == {
         "test": "pass",
         "values": "pass",
-        "nodes": "skipped",
+        "nodes": "pass",
         "transport": "pass",
         "bandwidth": "pass",
     }
-    assert not has_failed(judge(good_p5(), P5))
-    assert reason(good_p5(), P5, "bandwidth") == "487.09 GB/s at 16 GiB, at least 300 GB/s"
+    assert not has_failed(judge(GOOD, P5))
+    assert reason(GOOD, P5, "bandwidth") == "487.09 GB/s at 16 GiB, at least 300 GB/s"
+    said = "NCCL uses Libfabric over 32 EFA interfaces on each node"
+    assert reason(GOOD, P5, "transport") == said
 
 
 def test_a_log_that_is_cut_off_fails() -> None:
@@ -83,6 +96,10 @@ def test_a_failed_test_has_its_messages(name: str, says: str) -> None:
     [
         ("g6e-socket-fallback", "NCCL uses Socket instead of EFA"),
         ("p3-tcp-provider", "the provider is tcp;ofi_rxm instead of efa"),
+        (
+            "g6e-socket-fallback",
+            "the EFA plugin failed in at least one process: NET/OFI No eligible",
+        ),
         ("g7e-cuda-failure", "a node uses 1 EFA interfaces instead of 32"),
         ("out-of-memory", "run the test with NCCL_DEBUG=INFO"),
     ],
@@ -138,7 +155,7 @@ def test_without_a_published_threshold_the_bandwidth_is_only_reported(on: Planne
 def test_the_threshold_of_the_user_decides() -> None:
     slow = log("slow-network-concluded")
     assert results(slow, P5, minimum_gb_per_second=40)["bandwidth"] == "pass"
-    assert results(good_p5(), P5, minimum_gb_per_second=500)["bandwidth"] == "fail"
+    assert results(GOOD, P5, minimum_gb_per_second=500)["bandwidth"] == "fail"
 
 
 @pytest.mark.parametrize(
@@ -177,8 +194,88 @@ def test_the_document_lists_every_threshold() -> None:
 
 
 def test_one_node_with_fewer_interfaces_fails_the_transport() -> None:
-    mixed = replace(good_p5(), providers=frozenset({Provider("efa", 32), Provider("efa", 31)}))
-    assert reason(mixed, P5, "transport") == "a node uses 31 EFA interfaces instead of 32"
+    mixed = good_p5().replace("(found 32 nics)", "(found 31 nics)", 1)
+    said = "a node uses 31 EFA interfaces instead of 32"
+    assert reason(read_log(mixed), P5, "transport") == said
+
+
+FAILED_AFTER_SELECTION = (
+    "a:100:100 [0] NCCL INFO NET/OFI Selected provider is efa, fabric is efa (found 32 nics)\n"
+    "a:100:100 [0] nccl_net_ofi_create_plugin:418 NCCL WARN NET/OFI aws-ofi-nccl initialization "
+    "failed\n"
+)
+"""The plugin logs the provider before it creates endpoints, which can fail: lines 644 and 418 of
+https://github.com/aws/aws-ofi-nccl/blob/2daf7d303aa139a03140aa530957d10521e4478d/src/nccl_ofi_net.cpp"""
+NO_PLUGIN = "a:100:100 [0] NCCL INFO Failed to initialize NET plugin Libfabric\n"
+"""https://github.com/NVIDIA/nccl/blob/v2.30.7-1/src/plugin/net.cc, `ncclNetPluginInit`"""
+
+
+@pytest.mark.parametrize(
+    ("log_text", "says"),
+    [
+        (FAILED_AFTER_SELECTION, "in at least one process: NET/OFI aws-ofi-nccl initialization fa"),
+        (good_p5() + FAILED_AFTER_SELECTION, "the EFA plugin failed in at least one process"),
+        (good_p5() + NO_PLUGIN, "Failed to initialize NET plugin Libfabric"),
+        (
+            "a:1:1 [0] NCCL WARN Error: network AWS Libfabric not found.",
+            "network AWS Libfabric not",
+        ),
+        (
+            "a:100:100 [0] NCCL INFO Using network Libfabric\n",
+            "1 of 16 processes say that they use",
+        ),
+        (
+            good_p5().replace("fabric is efa (found 32 nics)", "fabric is efa"),
+            "0 of 16 processes say which provider they use, and over how many interfaces",
+        ),
+        (good_p5() + "a:1:1 [0] NCCL INFO Channel 00/0 : 1[1] -> 8[0] via NET/Socket/0", "Socket"),
+        (
+            good_p5().replace("network AWS Libfabric", "network IB", 1),
+            "NCCL uses IB instead of EFA",
+        ),
+    ],
+)
+def test_the_transport_needs_evidence_of_every_process(log_text: str, says: str) -> None:
+    found = read_log(log_text)
+    assert results(found, P5)["transport"] == "fail"
+    assert says in reason(found, P5, "transport")
+
+
+def test_a_number_of_interfaces_is_only_said_if_it_was_measured() -> None:
+    for name in ("Libfabric", "AWS Libfabric"):
+        found = read_log(f"a:100:100 [0] NCCL INFO Using network {name}\n")
+        assert "32" not in reason(found, P5, "transport")
+
+
+def test_ranks_and_the_right_transport_without_a_row_fail() -> None:
+    ended = rank_lines(HOSTS, 8) + efa_lines(32, HOSTS, 8) + "# Avg bus bandwidth    : 100.1\n"
+    stages = {stage.name: stage for stage in judge(read_log(ended), P5)}
+    assert (stages["nodes"].result, stages["transport"].result) == ("pass", "pass")
+    assert stages["test"].result == "fail"
+    assert stages["test"].reason == "the test ended, but no row of its results can be read"
+
+
+def test_the_row_of_the_largest_message_is_needed() -> None:
+    small = rank_lines(HOSTS, 8) + efa_lines(32, HOSTS, 8) + measured_lines(400, size_bytes=1 << 33)
+    said = "the results end at 8 GiB, and those up to 16 GiB are missing"
+    assert reason(read_log(small), P5, "test") == said
+    announced = (
+        "# nThread 1 nGpus 1 minBytes 8 maxBytes 8589934592 step: 2(factor) warmup iters: 1\n"
+    )
+    assert results(read_log(announced + small), P5)["test"] == "pass"
+
+
+def test_results_that_nobody_compared_fail() -> None:
+    unchecked = good_p5().replace("# Out of bounds values : 0 OK\n", "")
+    assert results(read_log(unchecked), P5)["values"] == "fail"
+
+
+def test_several_tests_of_one_node_each_are_not_a_test_of_all() -> None:
+    """Without MPI, each process is rank 0 of its own test."""
+    both = [rank_lines([host], 1) for host in HOSTS]
+    one_gpu = nodes("g5.8xlarge", 2)
+    assert results(read_log(rank_lines(HOSTS, 1)), one_gpu)["nodes"] == "pass"
+    assert results(read_log("".join(both)), one_gpu)["nodes"] == "fail"
 
 
 @pytest.mark.parametrize(
@@ -186,3 +283,85 @@ def test_one_node_with_fewer_interfaces_fails_the_transport() -> None:
 )
 def test_sizes_have_units(size: int, text: str) -> None:
     assert size_text(size) == text
+
+
+def _passes(text: str) -> bool:
+    """Return whether a job's log passes every stage."""
+    planned = PlannedTest(test="nccl-tests", nodes=P5, chosen=None)
+    found = verified("p5-cb", planned, text, inventory=no_inventory("none"), describes_nodes=True)
+    return found.passed
+
+
+FAULTS: dict[str, Callable[[str], str]] = {
+    "slow": lambda _: good_p5(200.0),
+    "wrong values": lambda text: re.sub(
+        r"^(1717.*) 0\n# Out of bounds values : 0 OK",
+        r"\1 4\n# Out of bounds values : 4 FAILED",
+        text,
+        flags=re.MULTILINE,
+    ),
+    "one process on sockets": lambda text: text.replace(
+        "b:115:115 [7] NCCL INFO Using network AWS Libfabric",
+        "b:115:115 [7] NCCL INFO Using network Socket",
+    ),
+    "one process with another provider": lambda text: text.replace(
+        "provider is efa, fabric is efa (found 32 nics)", "provider is tcp;ofi_rxm", 1
+    ),
+    "one process with fewer interfaces": lambda text: text.replace("(found 32", "(found 31", 1),
+    "the plugin fails in a process": lambda text: text.replace(
+        "b:115:115 [7] NCCL INFO Using network AWS Libfabric",
+        "b:115:115 [7] NCCL WARN NET/OFI aws-ofi-nccl initialization failed",
+    ),
+    "a missing rank": lambda text: re.sub(r"#  Rank 15 .*\n", "", text),
+    "a slow node": lambda text: text.replace(alone_lines("b", 480.0), alone_lines("b", 210.0)),
+    "another kernel": lambda text: text.replace(
+        "[version b] kernel: 6.12", "[version b] kernel: 6.1"
+    ),
+    "no end": lambda text: text.replace("# Avg bus bandwidth    : 487.09 \n", ""),
+    "no row": lambda text: re.sub(r"^17179869184 .*\n", "", text, flags=re.MULTILINE),
+}
+
+
+def test_the_log_without_a_fault_passes() -> None:
+    assert _passes(good_p5())
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_log_with_a_fault_fails(fault: str) -> None:
+    assert not _passes(FAULTS[fault](good_p5()))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@given(data=st.data())
+def test_no_log_passes_because_lines_were_removed_cut_or_interleaved(
+    fault: str, data: st.DataObject
+) -> None:
+    lines = FAULTS[fault](good_p5()).splitlines()
+    some = st.sets(st.integers(0, len(lines) - 1), max_size=6)
+    removed, cut, fused = data.draw(some), data.draw(some), data.draw(some)
+    found = ""
+    for at, line in enumerate(lines):
+        if at in removed:
+            continue
+        keep = data.draw(st.integers(0, len(line))) if at in cut else len(line)
+        found += line[:keep] + ("" if at in fused else "\n")
+    moved = data.draw(st.integers(0, len(lines)))
+    parts = found.splitlines(keepends=True)
+    assert not _passes("".join(parts[moved:] + parts[:moved]))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_no_log_passes_without_all_lines_of_a_kind(fault: str) -> None:
+    text = FAULTS[fault](good_p5())
+    for kind in (
+        "[version",
+        "[alone",
+        "#  Rank",
+        "Selected",
+        "Using",
+        "Out of",
+        "17179869184",
+        "b:",
+    ):
+        kept = [line for line in text.splitlines(keepends=True) if kind not in line]
+        assert not _passes("".join(kept)), kind

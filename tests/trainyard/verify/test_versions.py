@@ -61,6 +61,19 @@ def test_a_source_with_more_nodes_makes_no_difference() -> None:
     assert judge_versions([scheduler, read_versions(LOG)], EMPTY).result == "pass"
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (LOG, "the log does not say the locked memory limit of the nodes"),
+        (LOG.replace("[version n-2]", "[other n-2]"), "1 of 2 nodes have printed their versions"),
+        ("", "0 of 2 nodes have printed their versions"),
+    ],
+)
+def test_nodes_that_do_not_print_their_versions_fail(text: str, says: str) -> None:
+    stage = judge_versions([{}, read_versions(text)], EMPTY, nodes_with_versions=2)
+    assert (stage.result, stage.reason) == ("fail", says)
+
+
 def test_ranks_with_different_plugins_fail() -> None:
     two = read_log(
         "a:1:1 [0] NCCL INFO NET/OFI Initializing aws-ofi-nccl 1.16.3\n"

@@ -141,7 +141,7 @@ def test_settings_that_harm_are_left_out():
     scripts = "".join(files_of("nccl-tests", p4de_plan()).values())
     for name in ("FI_EFA_", "FI_PROVIDER", "NCCL_PROTO", "RDMAV_"):
         assert name not in scripts
-    assert "export NCCL_NET=Libfabric" in scripts
+    assert "export NCCL_NET='AWS Libfabric'" in scripts
 
 
 def test_nodes_without_efa_use_tcp():
