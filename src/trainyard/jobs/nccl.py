@@ -26,8 +26,8 @@ from trainyard.jobs.nodes import JobNodes, JobRequest, choose_nodes
 # `nccl-tests`: NCCL's all-reduce over every GPU of every node of a group.
 #
 # The results show whether the nodes communicate over EFA at the speed of their instance type: the
-# log names the network (`NET/AWS Libfabric`), and the last column shows the bus bandwidth. Before, each
-# node with several GPUs runs it alone, which shows its NVLink.
+# log names the network (`NET/AWS Libfabric`), and the last column shows the bus bandwidth. Before,
+# each node with several GPUs runs it alone, which shows its NVLink.
 #
 # Source:
 #     https://github.com/NVIDIA/nccl-tests
