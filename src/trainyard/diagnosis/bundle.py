@@ -29,7 +29,7 @@ from trainyard.components.plain_text import legible
 from trainyard.components.runtime.workload_plan import NAMESPACE
 from trainyard.components.secret_documents import shareable
 from trainyard.components.secret_text import without_secrets
-from trainyard.diagnosis.known_errors import known_error
+from trainyard.diagnosis.known_errors import KnownError, Source, known_error
 from trainyard.diagnosis.node_groups import health_issues
 from trainyard.diagnosis.pods import name_of, read_pod_log, reason_of
 from trainyard.stack_files.files import write_private
@@ -119,6 +119,8 @@ class Bundle:
     """Why a part could not be read, by part."""
     causes: list[str] = field(default_factory=list[str])
     """What is wrong, the most likely cause of problems first."""
+    _sources: dict[str, Source | None] = field(default_factory=dict[str, Source | None])
+    """Who says it, by cause."""
 
     def add(self, name: str, read: Callable[[], Read]) -> Read | None:
         """Write what a function returns to a file, and return it; None if it fails.
@@ -136,13 +138,28 @@ class Bundle:
         self.files.append(name)
         return found
 
-    def blame(self, causes: Iterable[str]) -> None:
-        """Add causes, each once."""
-        self.causes += [each for each in dict.fromkeys(causes) if each not in self.causes]
+    def blame(self, causes: Iterable[str], source: Source | None = None) -> None:
+        """Add causes, each once.
+
+        Args:
+            causes: What is wrong.
+            source: Who says it; None if that is unknown.
+        """
+        new = [each for each in dict.fromkeys(causes) if each not in self.causes]
+        self.causes += new
+        self._sources |= dict.fromkeys(new, source)
+
+    def blame_log(self, where: str, error: KnownError | None) -> None:
+        """Add the error that the log of a job has; nothing without one.
+
+        The log itself is no part of the bundle: programs of users print what they like.
+        """
+        if error:
+            self.blame([f"the log of {where} has: {error.heading}"], "log")
 
     def finish(self, title: str) -> str:
         """Write the summary, and return it."""
-        causes = [f"- {_with_place(each)}" for each in self.causes]
+        causes = [f"- {_with_place(each, self._sources[each])}" for each in self.causes]
         missing = [f"- {name}: {why}" for name, why in self.missing.items()]
         lines = [
             f"# {title}",
@@ -167,9 +184,9 @@ class Bundle:
         write_private(path, text)
 
 
-def _with_place(cause: str) -> str:
+def _with_place(cause: str, source: Source | None) -> str:
     """Return a cause with the section of the documentation on its error, if there is one."""
-    known = known_error(cause)
+    known = known_error(cause, source)
     return f"{cause} ({known.more})" if known else cause
 
 
@@ -204,8 +221,12 @@ _STATES = ("RUNNABLE", "STARTING", "RUNNING", "FAILED")
 _MOST_JOBS = 20
 
 
-def add_batch(bundle: Bundle, batch: Any, *, cluster: str, queues: Sequence[str]) -> None:
+def add_batch(
+    bundle: Bundle, batch: Any, *, cluster: str, queues: Sequence[str]
+) -> list[dict[str, Any]]:
     """Add the compute environments and queues of a stack, and their newest jobs.
+
+    Returns the jobs that have failed.
 
     Args:
         bundle: The bundle.
@@ -213,25 +234,29 @@ def add_batch(bundle: Bundle, batch: Any, *, cluster: str, queues: Sequence[str]
         cluster: Name of the cluster, which is a tag of its compute environments.
         queues: Names of the job queues.
     """
-    found = bundle.add("compute-environments.json", lambda: _environments(batch, cluster))
-    bundle.blame(
+    found = bundle.add("compute-environments.json", lambda: _environments(batch, cluster)) or []
+    invalid = [
         f"compute environment {each['computeEnvironmentName']} is {each['status']}: "
         f"{each.get('statusReason', '')}"
-        for each in found or []
+        for each in found
         if each["status"] != "VALID"
-    )
-    bundle.blame(
+    ]
+    disabled = [
         f"compute environment {each['computeEnvironmentName']} is disabled"
-        for each in found or []
+        for each in found
         if each["state"] != "ENABLED"
-    )
+    ]
+    bundle.blame([*invalid, *disabled], "batch")
     bundle.add(
         "job-queues.json",
         lambda: batch.describe_job_queues(jobQueues=[*queues])["jobQueues"],
     )
-    for queue in queues:
-        for state in _STATES:
-            _add_jobs(bundle, batch, queue, state)
+    return [
+        job
+        for queue in queues
+        for state in _STATES
+        for job in _add_jobs(bundle, batch, queue, state)
+    ]
 
 
 def _environments(batch: Any, cluster: str) -> list[dict[str, Any]]:
@@ -239,18 +264,22 @@ def _environments(batch: Any, cluster: str) -> list[dict[str, Any]]:
     return [dict(each) for each in environments_of(cluster, pages)]
 
 
-def _add_jobs(bundle: Bundle, batch: Any, queue: str, state: str) -> None:
+def _add_jobs(bundle: Bundle, batch: Any, queue: str, state: str) -> list[dict[str, Any]]:
+    """Add the jobs of a state; return those that have failed."""
+
     def read() -> list[dict[str, Any]]:
         listed = batch.list_jobs(jobQueue=queue, jobStatus=state, maxResults=_MOST_JOBS)
         ids = [each["jobId"] for each in listed["jobSummaryList"]]
         return batch.describe_jobs(jobs=ids)["jobs"] if ids else []
 
-    found = bundle.add(f"jobs/{queue}-{state.lower()}.json", read)
-    bundle.blame(
+    found = bundle.add(f"jobs/{queue}-{state.lower()}.json", read) or []
+    said = [
         f"job {each['jobId']} ({each['jobName']}) is {state}: {each.get('statusReason')}"
-        for each in found or []
+        for each in found
         if each.get("statusReason") and state in ("RUNNABLE", "FAILED")
-    )
+    ]
+    bundle.blame(said, "batch")
+    return found if state == "FAILED" else []
 
 
 # The parts of a bundle about an EKS cluster.
@@ -316,7 +345,8 @@ def _add_group(
                 "nodegroup"
             ],
         )
-        bundle.blame(f"node group {name}: {issue}" for issue in health_issues(found or {}))
+        issues = [f"node group {name}: {issue}" for issue in health_issues(found or {})]
+        bundle.blame(issues, "aws")
         groups = (found or {}).get("resources", {}).get("autoScalingGroups", [])
         scaling_group = groups[0]["name"] if groups else None
     if not scaling_group:
@@ -333,11 +363,12 @@ def _add_group(
             "Activities"
         ],
     )
-    bundle.blame(
+    refused = [
         f"node group {name}: EC2 launched no instance: {each.get('StatusMessage', '')}"
         for each in (activities or [])[:1]
         if each["StatusCode"] == "Failed"
-    )
+    ]
+    bundle.blame(refused, "aws")
 
 
 def namespaces_of(plan: EksPlan, jobs: Iterable[str] = ()) -> list[str]:
@@ -371,7 +402,7 @@ def add_cluster(
     addons: Collection[str],
     namespaces: Collection[str],
     has_logs: bool,
-) -> set[str]:
+) -> tuple[set[str], list[Any]]:
     """Add the objects of a cluster and the logs of its system pods; no Secrets.
 
     Args:
@@ -382,7 +413,7 @@ def add_cluster(
         has_logs: Whether its nodes run containers, which have logs.
 
     Returns:
-        The ids of the instances that are Ready nodes.
+        The ids of the instances that are Ready nodes, and the pods that have failed.
 
     Raises:
         LookupError: the nodes cannot be read.
@@ -414,13 +445,14 @@ def add_cluster(
     if "kubernetes/nodes.json" in bundle.missing:
         raise LookupError("the nodes of the cluster cannot be read")
     nodes, pods = found["nodes"], found["pods"]
-    bundle.blame(_unready(nodes))
+    bundle.blame(_unready(nodes), "kubernetes")
     for pod in _system_pods(pods) if has_logs else ():
         name = name_of(pod, "metadata", "name")
         read = partial(read_pod_log, core, name, NAMESPACE, tail_lines=_LOG_LINES)
         bundle.add(f"kubernetes/logs/{name}.log", read)
-    bundle.blame(_waiting(pods))
-    return {_instance_id(each) for each in nodes if _condition(each) is None}
+    bundle.blame(_waiting(pods), "kubernetes")
+    ready = {_instance_id(each) for each in nodes if _condition(each) is None}
+    return ready, [each for each in pods if each.status.phase == "Failed"]
 
 
 def _add_objects_of_addons(
@@ -430,7 +462,7 @@ def _add_objects_of_addons(
         if addon in addons:
             listed = partial(_custom_objects, objects, namespaces, group, version, plural)
             found = bundle.add(f"kubernetes/{name}s.json", listed)
-            bundle.blame(_failed(name, found or []))
+            bundle.blame(_failed(name, found or []), "kubernetes")
 
 
 def _custom_objects(
@@ -554,7 +586,8 @@ def add_head_node(bundle: Bundle, run: Callable[[str], str], *, has_logs: bool) 
         has_logs: Whether ParallelCluster runs on the head node, and writes logs.
     """
     reasons = bundle.add("slurm/reasons.txt", lambda: run(f"{_REASONS}\n"))
-    bundle.blame(f"Slurm: {line.strip()}" for line in (reasons or "").splitlines() if line.strip())
+    lines = [line.strip() for line in (reasons or "").splitlines() if line.strip()]
+    bundle.blame((f"Slurm: {line}" for line in lines), "slurm")
     for name, command in _COMMANDS.items():
         bundle.add(name, partial(run, f"{command}\n"))
     if not has_logs:

@@ -50,6 +50,13 @@ def advice(errors: Iterable[EngineError], stack: FailedStack) -> list[str]:
 
 
 def _advice_on(error: EngineError, stack: FailedStack) -> Iterator[str]:
+    if error.resource_type.startswith("kubernetes:"):
+        # Kubernetes has words of AWS that mean something else, such as `BackoffLimitExceeded`.
+        found = known_error(error.message, "kubernetes")
+        if found is not None:
+            yield from _KNOWN.get(found, lambda *_: [])(error, stack)
+            yield found.more
+        return
     for known, explain in _KNOWN.items():
         if known.pattern.search(error.message):
             yield from explain(error, stack)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from trainyard.components.account.error_codes import BROKEN, EXPIRED, NOT_ALLOWED, THROTTLED
 from trainyard.components.tagging import RESOURCE_TAG, resource_tag
@@ -18,15 +19,20 @@ from trainyard.workspace.urns import project_of, stack_of
 
 
 TAKEN = re.compile(
-    r"\b(?:\w*AlreadyExists(?:Exception)?|BucketAlreadyOwnedByYou|Invalid\w+\.Duplicate|"
+    # gRPC and kubectl have the same word: `rpc error: code = AlreadyExists`, `(AlreadyExists)`.
+    r"(?<!code = )(?<!server \()\b(?!(?:File|Node|Path|Topic)AlreadyExists)"
+    r"(?:\w*AlreadyExists(?:Exception)?|BucketAlreadyOwnedByYou|Invalid\w+\.Duplicate|"
     r"InvalidSubnet\.Conflict|Object already exists|group already exists)\b"
 )
 """Error codes and messages if an object with the name exists."""
 LIMIT = re.compile(
-    r"\b(?!RequestLimitExceeded)\w*(?:LimitExceeded(?:Exception)?|QuotaExceeded(?:Exception)?|"
-    r"TooManyBuckets)\b"
+    r"\b(?!RequestLimitExceeded)"
+    r"(?!\w*(?:Backoff|Depth|Memory|Rate|Recursion|Size|Time|Token|Tokens)LimitExceeded)"
+    r"\w*(?:LimitExceeded(?:Exception)?|QuotaExceeded(?:Exception)?|TooManyBuckets)\b"
 )
-"""Error codes if a quota is reached."""
+"""Error codes if a quota is reached. Other programs have words of the same form: a Kubernetes Job
+whose pods have failed too often ends with `BackoffLimitExceeded`.
+https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-backoff-failure-policy"""
 
 
 def taken(error: EngineError, *, region: str) -> list[str]:
@@ -148,9 +154,25 @@ def _is_of_kubernetes(error: EngineError) -> bool:
 #     https://github.com/NVIDIA/nccl, `src/init.cc` (`ncclGetErrorString`) and `src/plugin/net.cc`
 #     https://github.com/aws/aws-ofi-nccl, `src/nccl_ofi_net.cpp`
 #     https://github.com/pytorch/pytorch, `torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp`
+#     https://docs.nvidia.com/deploy/xid-errors/ (which Xid is one of the GPU, which of a program)
+#     https://github.com/kubernetes/kubernetes, `pkg/kubelet/events/event.go` (names of events)
+#     https://github.com/NVIDIA/pyxis, `pyxis_slurmstepd.c`; https://github.com/NVIDIA/enroot
+#     https://github.com/SchedMD/slurm, `src/common/slurm_errno.c` and `src/slurmd/slurmstepd`
+#     https://awsdocs-neuron.readthedocs-hosted.com/en/latest/neuron-runtime/nrt-troubleshoot.html
+#     threads of users: `tests/trainyard/diagnosis/public_errors.yaml`
 
 
 PAGE = "docs/troubleshooting.md"
+
+
+Source = Literal["aws", "batch", "kubernetes", "log", "slurm"]
+"""Who says a text: AWS, one of the schedulers, or a program in its log."""
+ACCOUNT: frozenset[Source] = frozenset({"aws", "batch", "slurm"})
+"""AWS, and what passes its words on: Batch, and ParallelCluster in the reasons of Slurm."""
+CLUSTER: frozenset[Source] = frozenset({"kubernetes"})
+JOB: frozenset[Source] = frozenset({"batch", "kubernetes", "log", "slurm"})
+"""A program, and what schedulers say about its end."""
+PROGRAM: frozenset[Source] = frozenset({"log"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +183,8 @@ class KnownError:
     """Text of the error, and heading of its section."""
     pattern: re.Pattern[str]
     """Found in the messages of this error."""
+    sources: frozenset[Source] = ACCOUNT
+    """Who says it: the same words of somebody else are another error."""
 
     @property
     def place(self) -> str:
@@ -173,10 +197,35 @@ class KnownError:
         """The line of a message that names the section."""
         return f"more: {self.place}"
 
+    @property
+    def in_log(self) -> str:
+        """What is told of a log with this error."""
+        return f"the log has: {self.heading}\n  {self.more}"
 
-def known_error(text: str) -> KnownError | None:
-    """Return the first error whose pattern a text has; None if no entry fits."""
-    return next((each for each in KNOWN_ERRORS if each.pattern.search(text)), None)
+
+_CODE_OF_AWS = re.compile(
+    r"An error occurred \(([\w.]+)\) when calling|\bapi error ([\w.]+):|"
+    r"\b([A-Z][\w.]+): [^\n]*\n?\s*status code: \d+, request id"
+)
+"""The forms in which the SDKs for Python and Go print an error of AWS."""
+
+
+def known_error(text: str, source: Source | None = None) -> KnownError | None:
+    """Return the first error whose pattern a text has; None if no entry fits.
+
+    Args:
+        text: The text.
+        source: Who says it; None if that is unknown. A program and Kubernetes can print the words
+            of any service. Their text has an error of AWS only in the form of an SDK.
+    """
+    for each in KNOWN_ERRORS:
+        if (source is None or source in each.sources) and each.pattern.search(text):
+            return each
+    if source in ("kubernetes", "log"):
+        for codes in _CODE_OF_AWS.findall(text):
+            if found := known_error("".join(codes), "aws"):
+                return found
+    return None
 
 
 def _texts(*texts: str) -> re.Pattern[str]:
@@ -190,7 +239,7 @@ PERMISSION = KnownError(
 GONE = KnownError(
     "Missing Resource Identity After Read", _texts("Missing Resource Identity After Read")
 )
-UNREADY = KnownError("was created but failed to initialize", NOT_READY)
+UNREADY = KnownError("was created but failed to initialize", NOT_READY, CLUSTER)
 VCPU_QUOTA = KnownError(
     "VcpuLimitExceeded",
     _texts(
@@ -229,13 +278,16 @@ BLOCK_QUOTA = KnownError(
     "CapacityBlockDescribeLimitExceeded", _texts("CapacityBlockDescribeLimitExceeded")
 )
 BATCH_CAPACITY = KnownError(
-    "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY", _texts("CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY")
+    "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY",
+    _texts("CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"),
+    frozenset({"batch"}),
 )
 SLURM_CAPACITY = KnownError(
     "Failure when resuming nodes",
     _texts(
         "Failure when resuming nodes", "Temporarily disabling node due to insufficient capacity"
     ),
+    frozenset({"aws", "slurm"}),
 )
 CAPACITY = KnownError(
     "InsufficientInstanceCapacity",
@@ -269,53 +321,330 @@ NEW_ROLE = KnownError(
     ),
 )
 NOT_REGISTERED = KnownError(
-    "StaticNodeBootstrapFailure", _texts("StaticNodeBootstrapFailure", "PROTECTED mode")
+    "StaticNodeBootstrapFailure",
+    _texts("StaticNodeBootstrapFailure", "PROTECTED mode"),
+    frozenset({"aws", "slurm"}),
 )
-CLUSTER_UNREACHABLE = KnownError("configured Kubernetes cluster is unreachable", UNREACHABLE)
-UNSCHEDULABLE = KnownError("FailedScheduling", _texts("FailedScheduling", "Unschedulable"))
+CLUSTER_UNREACHABLE = KnownError(
+    "configured Kubernetes cluster is unreachable", UNREACHABLE, CLUSTER
+)
+UNSCHEDULABLE = KnownError(
+    "FailedScheduling",
+    re.compile(r"\bFailedScheduling\b|\bUnschedulable\b|\b0/\d+ nodes are available: "),
+    CLUSTER,
+)
 NO_SECRET = KnownError(
     "CreateContainerConfigError",
     re.compile(r"CreateContainerConfigError|couldn't find key \S+ in Secret"),
+    CLUSTER,
 )
 SECRET_OF_BATCH = KnownError(
     "Fetching secret data from",
     re.compile(r"(?i:fetching secret data from)|unable to pull secrets or registry auth"),
+    frozenset({"batch"}),
 )
-NO_IMAGE = KnownError("ImagePullBackOff", _texts("ImagePullBackOff", "ErrImagePull"))
+NO_IMAGE = KnownError(
+    "ImagePullBackOff",
+    re.compile(
+        r"ImagePullBackOff|ErrImagePull|InvalidImageName|CannotPull\w*|CannotPullContainerError|"
+        r"[Ff]ailed to pull (?:and unpack )?image|no basic auth credentials|pull access denied|"
+        r"toomanyrequests: "
+    ),
+    JOB,
+)
 LOST_DEVICE = KnownError(
-    "UnexpectedAdmissionError", _texts("UnexpectedAdmissionError", "StartError")
+    "UnexpectedAdmissionError",
+    # A program that the image does not have is a StartError too.
+    re.compile(r"\bUnexpectedAdmissionError\b|\bStartError\b(?![^\n]*not found in \$PATH)"),
+    CLUSTER,
 )
-NO_RESPONSE = KnownError("Not responding", _texts("Not responding"))
+NO_RESPONSE = KnownError(
+    "Not responding",
+    re.compile(r"\bNot responding\b|DUE TO NODE FAILURE|\bNODE_FAIL\b|error: Node failure on "),
+    frozenset({"slurm", "log"}),
+)
 BATCH_MAXIMUM = KnownError(
     "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE",
     _texts("MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE"),
+    frozenset({"batch"}),
 )
 BATCH_RESOURCES = KnownError(
     "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT",
     _texts("MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT"),
+    frozenset({"batch"}),
 )
 BATCH_ROLE = KnownError(
     "MISCONFIGURATION:SERVICE_ROLE_PERMISSIONS",
     _texts("MISCONFIGURATION:SERVICE_ROLE_PERMISSIONS"),
+    frozenset({"batch"}),
 )
 BATCH_TEMPLATE = KnownError(
     "MISCONFIGURATION:EC2_INSTANCE_CONFIGURATION_UNSUPPORTED",
     _texts("MISCONFIGURATION:EC2_INSTANCE_CONFIGURATION_UNSUPPORTED"),
+    frozenset({"batch"}),
 )
 NO_PLUGIN = KnownError(
     "Error: network Libfabric not found",
     re.compile(r"Error: network (?:AWS )?Libfabric not found|Failed to initialize any NET plugin"),
+    PROGRAM,
 )
 NO_EFA = KnownError(
-    "NET/OFI No eligible providers were found", _texts("No eligible providers were found")
+    "NET/OFI No eligible providers were found",
+    re.compile(
+        r"No eligible providers were found|NET/OFI .*fi_getinfo\(\) call failed|"
+        r"fi_getinfo: provider efa output empty list"
+    ),
+    PROGRAM,
+)
+EFA = KnownError(
+    "NET/OFI Request completed with error",
+    re.compile(
+        r"NET/OFI [^\n]*(?:completed with error|\bRC: ?-?\d+|[Ff]ailed\b|[Ff]ailing|Couldn't|"
+        r"Could not|Unable to)|libfabric:[^\n]*:efa:[^\n]*<(?:warn|error)> ?[^\n]*"
+        r"(?:\berr: \d+|[Uu]nresponsive|[Uu]nreachable|[Ff]ailed)"
+    ),
+    PROGRAM,
 )
 LOST_PEER = KnownError(
     "remote process exited or there was a network error",
-    _texts("remote process exited or there was a network error", "ncclRemoteError"),
+    re.compile(
+        r"remote process exited or there was a network error|ncclRemoteError|"
+        r"(?:NCCL|Net :|[Gg]loo|c10d|SocketImpl|socketProgress)[^\n]*"
+        r"(?:Connection (?:reset by|closed by(?: remote)?) peer|Broken pipe|remote closed)"
+    ),
+    PROGRAM,
 )
 HANG = KnownError(
     "Watchdog caught collective operation timeout",
-    _texts("Watchdog caught collective operation timeout"),
+    re.compile(
+        r"Watchdog caught collective operation timeout|Timeout at NCCL work|"
+        r"[Ss]ome NCCL operations have failed or timed out|"
+        r"\(either an error or timeout\) detected by watchdog"
+    ),
+    PROGRAM,
+)
+
+# Errors that stand in the logs of jobs, or are reasons of their end.
+
+
+GPU_MEMORY = KnownError(
+    "CUDA out of memory",
+    re.compile(
+        r"CUDA(?: error:)? out of memory|torch\.(?:cuda\.)?OutOfMemoryError|Cuda failure[^\n]{0,6}"
+        r"'out of memory'|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|"
+        r"CUBLAS_STATUS_ALLOC_FAILED|RESOURCE_EXHAUSTED: Out of memory"
+    ),
+    PROGRAM,
+)
+GPU_FAULT = KnownError(
+    "uncorrectable ECC error encountered",
+    re.compile(
+        r"uncorrectable ECC error|ECC_?UNCORRECTABLE|ECCUncorrectable|fallen off the bus|"
+        r"Xid \([^)\n]*\): (?:46|48|54|6[1-4]|74|79|8[0-2]|88|9[2-5]|110|119|12[01]|13[6-9]|"
+        r"1[45]\d)\b"
+    ),
+    JOB,
+)
+NO_KERNEL = KnownError(
+    "no kernel image is available for execution on the device",
+    re.compile(
+        r"no kernel image is available|NoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU|"
+        r"is not compatible with the current PyTorch installation|named symbol not found"
+    ),
+    PROGRAM,
+)
+OLD_DRIVER = KnownError(
+    "CUDA driver version is insufficient for CUDA runtime version",
+    re.compile(
+        r"CUDA driver version is insufficient|cudaErrorInsufficientDriver|"
+        r"NVIDIA driver on your system is too old|forward compatibility was attempted|"
+        r"compiled with an unsupported toolchain|unsatisfied condition: cuda"
+    ),
+    JOB,
+)
+NO_FABRIC = KnownError(
+    "system not yet initialized",
+    re.compile(r"system not yet initialized|SystemNotReady|CUDA_ERROR_SYSTEM_NOT_READY"),
+    PROGRAM,
+)
+NO_GPU = KnownError(
+    "no CUDA-capable device is detected",
+    re.compile(
+        r"no CUDA-capable device|Found no NVIDIA driver|invalid device ordinal|"
+        r"CUDA-capable device(?:\(s\)|s)? (?:is/)?are busy or unavailable|CUDA_ERROR_NO_DEVICE|"
+        r"cudaErrorNoDevice|No CUDA GPUs are available"
+    ),
+    PROGRAM,
+)
+BAD_ACCESS = KnownError(
+    "an illegal memory access was encountered",
+    re.compile(
+        r"an illegal memory access was encountered|IllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|"
+        r"device-side assert triggered|unspecified launch failure|misaligned address|"
+        r"an illegal instruction was encountered|Xid \([^)\n]*\): (?:13|31|32|43|45)\b"
+    ),
+    JOB,
+)
+NO_INTERFACE = KnownError(
+    "no socket interface found",
+    re.compile(
+        r"[Nn]o socket interface found|neither AF_INET\(2\) nor AF_INET6|"
+        r"Unable to find address for: |Unable to find interface for"
+    ),
+    PROGRAM,
+)
+GLOO = KnownError(
+    "Gloo connectFullMesh failed",
+    re.compile(
+        r"connectFullMesh failed|Unable to resolve hostname to a \(local\) address|"
+        r"gloo/transport/tcp/\w+\.cc:\d+\][^\n]*timed? ?out"
+    ),
+    PROGRAM,
+)
+SHARED_MEMORY = KnownError(
+    "Error while creating shared memory segment",
+    re.compile(
+        r"(?:creating|attaching to) shared memory segment|failed to extend /dev/shm|"
+        r"Call to posix_fallocate failed|insufficient shared memory|out of shared memory|"
+        r"DataLoader worker \(pid[^\n]*Bus error|/dev/shm[^\n]*No space left on device"
+    ),
+    PROGRAM,
+)
+PORT = KnownError(
+    "address already in use", re.compile(r"[Aa]ddress already in use|EADDRINUSE"), PROGRAM
+)
+RENDEZVOUS = KnownError(
+    "RendezvousConnectionError",
+    re.compile(
+        r"Rendezvous(?:Connection|Timeout|Closed)Error|connection to the C10d store has failed|"
+        r"client socket has (?:timed out|failed)|connect\(\) timed out\. Original timeout|"
+        r"network addresses? of [^\n]* cannot be retrieved|"
+        r"Timed out after \d+ seconds waiting for clients"
+    ),
+    PROGRAM,
+)
+SAME_GPU = KnownError("Duplicate GPU detected", _texts("Duplicate GPU detected"), PROGRAM)
+HOST_MEMORY = KnownError(
+    "OOMKilled",
+    re.compile(
+        r"OOMKilled|oom[-_]kill\b|OOM Killed|\bOut Of Memory\b|\bOUT_OF_MEMORY\b|"
+        r"exitcode\s*: -9\b|Signal 9 \(SIGKILL\)|exited on signal 9\b|"
+        r"[Mm]emory cgroup out of memory|Out of memory: Killed process|"
+        r"Container killed due to memory usage|can't allocate memory: you tried to allocate"
+    ),
+    JOB,
+)
+NCCL_SYSTEM = KnownError(
+    "ncclSystemError",
+    re.compile(
+        r"ncclSystemError|unhandled system error|\bCall to connect (?:failed|returned)|"
+        r"NCCL WARN [^\n]*Connect to \S+ failed"
+    ),
+    PROGRAM,
+)
+NCCL_CUDA = KnownError(
+    "ncclUnhandledCudaError",
+    re.compile(r"ncclUnhandledCudaError|unhandled cuda error|NCCL WARN Cuda failure"),
+    PROGRAM,
+)
+NO_SPACE = KnownError(
+    "No space left on device",
+    re.compile(r"[Nn]o space left on device|Disk quota exceeded"),
+    JOB,
+)
+PYXIS = KnownError(
+    "pyxis: couldn't start container",
+    re.compile(
+        r"error: pyxis: |error: spank: required plugin spank_pyxis\.so|pyxis: couldn't |"
+        r"\benroot(?:-\w+)?: [^\n]*(?:failed|[Nn]o such|denied|not permitted)"
+    ),
+    PROGRAM,
+)
+CONTAINER_DRIVER = KnownError(
+    "nvidia-container-cli: initialization error",
+    re.compile(
+        r"nvidia-container-cli: |98-nvidia\.sh exited|Driver/library version mismatch|"
+        r"Failed to initialize NVML"
+    ),
+    JOB,
+)
+TIME_LIMIT = KnownError(
+    "DUE TO TIME LIMIT",
+    re.compile(
+        r"DUE TO TIME LIMIT|Job attempt duration exceeded timeout|"
+        r"(?:Job|Pod) was active (?:on the node )?longer than"
+    ),
+    JOB,
+)
+NO_CONTROLLER = KnownError(
+    "Socket timed out on send/recv operation",
+    re.compile(
+        r"Socket timed out on send/recv operation|Unable to contact slurm controller|"
+        r"Communication connection failure"
+    ),
+    frozenset({"log", "slurm"}),
+)
+MPI_DAEMON = KnownError(
+    "ORTE was unable to reliably start one or more daemons",
+    re.compile(
+        r"(?:ORTE|PRTE) (?:was unable|has lost communication)|"
+        r"An? (?:ORTE|PRTE) daemon has unexpectedly failed|mpirun was unable to (?:launch|start)"
+    ),
+    PROGRAM,
+)
+MPI_SLOTS = KnownError(
+    "There are not enough slots available in the system",
+    _texts("There are not enough slots available in the system"),
+    PROGRAM,
+)
+NO_NEURON = KnownError(
+    "No neuron device available",
+    re.compile(
+        r"[Nn]o neuron devices?\b|Neuron runtime cannot be initialized|"
+        r"Neuron Runtime could not be initialized|Neuron DKMS Driver is not running|"
+        r"(?:Unable to (?:determine|read compatible)|compatible) (?:Neuron )?Driver version|"
+        r"Could not open the (?:nd\d|device)|\"?/dev/neuron\d+\"?: no such file|"
+        r"Logical Neuron Core\(s\) not available"
+    ),
+    JOB,
+)
+NEURON = KnownError(
+    "nrt_execute status",
+    re.compile(
+        r"\bnrt_\w+:? status\b|\bNrt::\w+ failed|\bNRT_(?!STATE|SUCCESS)[A-Z]+(?:_[A-Z]+)*\b"
+    ),
+    PROGRAM,
+)
+NO_MOUNT = KnownError(
+    "FailedMount",
+    re.compile(
+        r"FailedMount|FailedAttachVolume|(?:Mount|Attach)Volume\.\w+ failed|"
+        r"Unable to attach or mount volumes|in the list of registered CSI drivers|"
+        r"mount\.(?:lustre|nfs\d?): |Is the MGS running|LustreError: |"
+        r"Cannot send after transport endpoint shutdown|[Ss]tale (?:NFS )?file handle"
+    ),
+    JOB,
+)
+NO_ADDRESS = KnownError(
+    "FailedCreatePodSandBox",
+    re.compile(
+        r"FailedCreatePodSandBox|[Ff]ailed (?:to )?create pod sandbox|"
+        r"failed to assign an IP address to container"
+    ),
+    CLUSTER,
+)
+EVICTED = KnownError(
+    "Evicted",
+    re.compile(
+        r"\bEvicted\b|node was low on resource: |node had condition: \[|"
+        r"ephemeral[- ](?:local )?storage usage exceeds"
+    ),
+    CLUSTER,
+)
+LOST_HOST = KnownError(
+    "Host EC2 terminated",
+    re.compile(r"Host EC2 (?:\(instance [^)\n]*\) )?[Tt]erminated"),
+    frozenset({"batch"}),
 )
 BUSY = KnownError(
     "RequestLimitExceeded",
@@ -351,12 +680,45 @@ KNOWN_ERRORS = (
     NEW_ROLE,
     UNSCHEDULABLE,
     NO_IMAGE,
+    NO_MOUNT,
+    NO_ADDRESS,
+    EVICTED,
     LOST_DEVICE,
+    LOST_HOST,
+    # Of a job, first the hardware, then what the program and its container lack, then its memory.
+    GPU_FAULT,
+    NO_FABRIC,
+    CONTAINER_DRIVER,
+    OLD_DRIVER,
+    NO_GPU,
+    NO_NEURON,
+    NO_KERNEL,
+    SAME_GPU,
+    GPU_MEMORY,
+    SHARED_MEMORY,
+    BAD_ACCESS,
+    NEURON,
     NO_PLUGIN,
     NO_EFA,
+    NO_INTERFACE,
+    EFA,
+    GLOO,
+    PORT,
+    PYXIS,
+    MPI_SLOTS,
+    HOST_MEMORY,
+    NO_SPACE,
+    # What follows is often a consequence: another process ends first.
+    NCCL_CUDA,
+    RENDEZVOUS,
+    NCCL_SYSTEM,
+    MPI_DAEMON,
+    TIME_LIMIT,
+    NO_RESPONSE,
+    NO_CONTROLLER,
     LOST_PEER,
     HANG,
-    NO_RESPONSE,
     BUSY,
 )
-"""The first match counts: an error of EKS or Slurm often has the code of EC2 in it."""
+"""The first match counts: an error of EKS or Slurm often has the code of EC2 in it, and that of a
+process is followed by those of all others."""

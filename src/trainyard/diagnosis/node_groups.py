@@ -117,11 +117,11 @@ def what_it_lacks(group: GroupFacts, joined: Collection[str], place: NodeGroupPl
             "in service; "
             + (f"EC2 says: {group.refusal}" if group.refusal else "others are starting")
         )
-        refused = known_error(group.refusal)
+        refused = known_error(group.refusal, "aws")
         found += [f"  {refused.more}"] if refused else []
     for issue in group.issues:
         found.append(f"node group {group.name}: EKS says: {issue}")
-        known = known_error(issue)
+        known = known_error(issue, "aws")
         found += [f"  {known.more}"] if known else []
     absent = [each for each in group.instance_ids if each not in joined]
     if absent:

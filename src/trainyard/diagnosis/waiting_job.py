@@ -125,7 +125,7 @@ def why_it_waits(job: QueuedJob) -> list[str]:
         found.append(
             "no cause found: nodes of large instance types take up to ten minutes to start"
         )
-    known = known_error(job.reason)
+    known = known_error(job.reason, "batch")
     return [*found, *([known.more] if known else [])]
 
 

@@ -15,6 +15,7 @@ from trainyard.cli import console, failures, options
 from trainyard.components import clock
 from trainyard.components.account.call_failures import explained
 from trainyard.deployment.stack_outputs import outputs_of
+from trainyard.diagnosis.job_log import LogEnd
 from trainyard.schedulers.deployed_stack import NO_JOBS, deployed_stack
 from trainyard.schedulers.job_wait import refuse
 from trainyard.schedulers.log_events import LogEvents
@@ -103,9 +104,13 @@ def logs(
     )
     target = options.target(stack, path=stack_file, sandbox=sandbox)
     deployed = deployed_stack(context, target)
+    end = LogEnd()
     with deployed.scheduler(network=NO_JOBS).submitted() as submitted:
         for line in submitted.log(asked):
+            end.add(line)
             console.answer(line)
+    if error := end.error:
+        console.progress(error.in_log)
 
 
 def _print_stack_logs(target: Target, *, stream: str, minutes: float, follow: bool) -> None:

@@ -15,6 +15,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import console, failures
 from trainyard.components.account.call_failures import CLIENT, explained, is_transient
+from trainyard.diagnosis.job_log import MOST_LOGS, LogEnd, sections
+from trainyard.diagnosis.known_errors import KnownError
 from trainyard.diagnosis.waiting_job import ENDED, WAITING
 from trainyard.jobs.batch_request import BatchSubmission
 from trainyard.schedulers.job_wait import QUIET_SECONDS, JobWait, look_again
@@ -26,6 +28,8 @@ https://docs.aws.amazon.com/batch/latest/userguide/using_awslogs.html"""
 
 Explain = Callable[[Mapping[str, Any]], list[str]]
 
+_MOST_NODES = 100
+"""DescribeJobs takes as many jobs."""
 _OUT_OF_TIME = "Job attempt duration exceeded timeout"
 """Status reason of a job that Batch has ended at its timeout.
 `BATCH_JOB_TIMEOUT_ERROR` in https://github.com/insitro/redun, redun/executors/aws_batch.py"""
@@ -83,7 +87,23 @@ def _wait(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: P
     if seen == "FAILED":
         reason = job.get("statusReason")
         said = f"the job {job_id} failed: {reason or 'see its log'}"
-        raise failures.JobFailedError(said, _exit_code(job))
+        more = sections(reasons_of(job), "batch", None)
+        raise failures.JobFailedError("\n  ".join([said, *more]), _exit_code(job))
+
+
+def reasons_of(job: Mapping[str, Any]) -> str:
+    """Return why a job has failed, in the words of Batch and of ECS.
+
+    https://docs.aws.amazon.com/batch/latest/APIReference/API_AttemptDetail.html
+    """
+    last = (job.get("attempts") or [{}])[-1]
+    said = [
+        job.get("statusReason"),
+        (job.get("container") or {}).get("reason"),
+        last.get("statusReason"),
+        (last.get("container") or {}).get("reason"),
+    ]
+    return "\n".join(each for each in said if each)
 
 
 def _exit_code(job: Mapping[str, Any]) -> int | None:
@@ -147,6 +167,7 @@ class MainLog:
     events: dict[str, LogEvents] = field(default_factory=dict[str, LogEvents])
     """What was printed, by log stream; each attempt has one."""
     has_printed: bool = False
+    end: LogEnd = field(default_factory=LogEnd)
 
     def __call__(self, batch: Any, job_id: str, *, has_ended: bool) -> None:
         """Print the new lines; while the job runs, its stream may not exist yet."""
@@ -157,18 +178,63 @@ class MainLog:
                 self._print(stream)
             elif has_ended:
                 console.progress("the job has no log: its container did not start")
+            if has_ended:
+                self._tell_error(batch, main)
         except (BotoCoreError, ClientError) as error:
             if has_ended:
                 console.progress(explained("logs:FilterLogEvents", error))
 
     def _print(self, stream: str) -> None:
         if stream not in self.events:
-            client = boto3.client("logs", region_name=self.region, config=CLIENT)
+            client = self._client()
             narrowed = {"logStreamNames": [stream]}
             self.events[stream] = LogEvents(client=client, group=LOG_GROUP, narrowed=narrowed)
         for event in self.events[stream].new():
             self.has_printed = True
+            self.end.add(event["message"])
             self.show(event["message"].rstrip())
+
+    def _tell_error(self, batch: Any, main: Mapping[str, Any]) -> None:
+        """Name the section of the error in the logs of a job that has failed."""
+        job_id, _, number = str(main["jobId"]).partition("#")
+        (job,) = batch.describe_jobs(jobs=[job_id])["jobs"] if number else [main]
+        if job.get("status") != "FAILED":
+            return
+        error = self.end.error
+        if error is None and number:
+            error = error_in_nodes(batch, self._client(), job)
+        if error:
+            console.progress(error.in_log)
+
+    def _client(self) -> Any:
+        return boto3.client("logs", region_name=self.region, config=CLIENT)
+
+
+def error_in_nodes(batch: Any, logs: Any, job: Mapping[str, Any]) -> KnownError | None:
+    """Return the error in the logs of the nodes of a job that have failed.
+
+    Args:
+        batch: A boto3 client of Batch.
+        logs: A boto3 client of CloudWatch Logs.
+        job: The job, as DescribeJobs returns it.
+
+    Raises:
+        BotoCoreError, ClientError: AWS does not answer.
+    """
+    count = (job.get("nodeProperties") or {}).get("numNodes", 0)
+    ids = [f"{job['jobId']}#{node}" for node in range(min(count, _MOST_NODES))]
+    found = batch.describe_jobs(jobs=ids)["jobs"] if ids else [job]
+    containers = [each.get("container") or {} for each in found]
+    failed = [each for each in containers if each.get("exitCode") and each.get("logStreamName")]
+    end = LogEnd()
+    for container in (failed or containers)[:MOST_LOGS]:
+        if stream := container.get("logStreamName"):
+            narrowed = {"logStreamNames": [stream]}
+            for event in LogEvents(client=logs, group=LOG_GROUP, narrowed=narrowed).new():
+                end.add(event["message"])
+            if end.error:
+                break
+    return end.error
 
 
 def main_node(job_id: str, submission: BatchSubmission) -> str:

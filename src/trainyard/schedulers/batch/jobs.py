@@ -23,9 +23,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 from trainyard.cli import console, failures
 from trainyard.components.account.call_failures import explained
 from trainyard.components.batch.plan import BatchPlan
+from trainyard.diagnosis.bundle import Bundle, add_batch
+from trainyard.diagnosis.job_log import MOST_LOGS
 from trainyard.diagnosis.waiting_job import ENDED, UNFINISHED
 from trainyard.jobs.training import PROCESSES
-from trainyard.schedulers.batch.job_wait import LOG_GROUP
+from trainyard.schedulers.batch.job_wait import LOG_GROUP, error_in_nodes
 from trainyard.schedulers.batch.submission import short_name
 from trainyard.schedulers.job_wait import POLL_SECONDS
 from trainyard.schedulers.listed_job import ListedJob, sorted_jobs
@@ -112,6 +114,28 @@ def _processes(job: Mapping[str, Any]) -> int | None:
     variables = (ranges[0].get("container") or {}).get("environment") or []
     found = [each["value"] for each in variables if each["name"] == PROCESSES]
     return int(found[0]) if found else None
+
+
+def diagnose(bundle: Bundle, plan: BatchPlan, target: Target) -> None:
+    """Add the compute environments, the queues and their jobs, and the errors in the logs of these.
+
+    Args:
+        bundle: What is written.
+        plan: Plan of the stack.
+        target: The stack and its account.
+    """
+    batch, logs = target.client("batch"), target.client("logs")
+    failed = add_batch(bundle, batch, cluster=plan.name, queues=plan.queue_names)
+    newest = sorted(failed, key=lambda each: each.get("stoppedAt", 0), reverse=True)[:MOST_LOGS]
+
+    def errors() -> dict[str, str]:
+        found = {each["jobId"]: error_in_nodes(batch, logs, each) for each in newest}
+        for job, error in found.items():
+            bundle.blame_log(f"job {job}", error)
+        return {job: error.heading for job, error in found.items() if error}
+
+    if newest:
+        bundle.add("jobs/errors-in-logs.json", errors)
 
 
 _MOST_JOBS = 100

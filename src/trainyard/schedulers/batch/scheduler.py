@@ -135,11 +135,10 @@ class BatchScheduler(Scheduler["BatchJob"]):
 
     def diagnose(self, bundle: Bundle, workspace: Workspace, deployed: Mapping[str, Any]) -> None:
         """Add the compute environments, the queues and their jobs."""
-        from trainyard.diagnosis.bundle import add_batch
+        from trainyard.schedulers.batch.jobs import diagnose
 
         del workspace, deployed
-        batch = self.target.client("batch")
-        add_batch(bundle, batch, cluster=self.plan.name, queues=self.plan.queue_names)
+        diagnose(bundle, self.plan, self.target)
 
     def show_deployed(self, workspace: Workspace, changes: Mapping[str, int]) -> None:
         """Print the panel of `up`."""

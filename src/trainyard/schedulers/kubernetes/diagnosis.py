@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kubernetes import client
@@ -17,7 +17,10 @@ from trainyard.diagnosis.bundle import (
     add_consoles,
     namespaces_of,
 )
+from trainyard.diagnosis.job_log import MOST_LOGS
 from trainyard.schedulers.kubernetes.cluster_client import cluster_client
+from trainyard.schedulers.kubernetes.job_wait import error_in_logs
+from trainyard.schedulers.kubernetes.pod_log import oldest_first
 from trainyard.schedulers.kubernetes.submission import MANAGED_SELECTOR
 from trainyard.schedulers.kubernetes.workloads import list_workloads
 from trainyard.workspace.workspace import Workspace, outputs
@@ -49,14 +52,22 @@ def _cluster(bundle: Bundle, plan: EksPlan, workspace: Workspace) -> str:
     target = workspace.target
     with cluster_client(target.account.usable_kubeconfig(document(found))) as api:
         jobs = bundle.add("kubernetes/jobs-in-namespaces.json", lambda: _jobs(api)) or {}
-        ready = add_cluster(
+        ready, failed = add_cluster(
             bundle,
             api,
             addons=plan.self_managed_addons,
             namespaces=namespaces_of(plan, jobs),
             has_logs=not target.is_sandbox,
         )
+        _blame_logs(bundle, api, failed)
         return "\n".join(sorted(ready))
+
+
+def _blame_logs(bundle: Bundle, api: client.ApiClient, pods: Sequence[Any]) -> None:
+    """Add the errors in the logs of pods that have failed, the newest first."""
+    for pod in reversed(oldest_first(pods)[-MOST_LOGS:]):
+        namespace, name = pod.metadata.namespace, pod.metadata.name
+        bundle.blame_log(f"pod {namespace}/{name}", error_in_logs(api, namespace, [pod]))
 
 
 def _jobs(api: client.ApiClient) -> dict[str, list[str]]:

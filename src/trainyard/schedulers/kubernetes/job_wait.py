@@ -13,6 +13,8 @@ from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
 from trainyard.cli import console, failures
+from trainyard.diagnosis.job_log import LOG_LINES, MOST_LOGS, error_in, sections
+from trainyard.diagnosis.known_errors import KnownError
 from trainyard.diagnosis.pods import name_of, read_pod_log, reason_of, why_it_is_queued
 from trainyard.jobs.job_manifest import JOB, JOB_SET, JobManifest
 from trainyard.schedulers.job_wait import NO_CONTAINERS, JobWait, look_again
@@ -96,16 +98,43 @@ def wait_for(
             break
         wait.pause(wait.poll_seconds)
     wait.ran_on(node for job in jobs for node in job.nodes.values())
-    _tell_end(jobs, account)
+    _tell_end(api, jobs, account)
 
 
-def _tell_end(jobs: Sequence[_Followed], account: Account) -> None:
+def _tell_end(api: client.ApiClient, jobs: Sequence[_Followed], account: Account) -> None:
     if account.is_sandbox and not any(log.until for each in jobs for log in each.logs.values()):
         console.progress(NO_CONTAINERS)
     failed = [each for each in jobs if each.failure]
     if failed:
-        said = "\n".join(f"the job {each.name} failed: {each.failure}" for each in failed)
+        said = "\n".join(_failed(api, each) for each in failed)
         raise failures.JobFailedError(said, failed[0].exit_code)
+
+
+def _failed(api: client.ApiClient, job: _Followed) -> str:
+    reason = job.failure or ""
+    more = sections(reason, "kubernetes", error_in_logs(api, job.namespace, job.pods))
+    return "\n  ".join([f"the job {job.name} failed: {reason}", *more])
+
+
+def error_in_logs(api: client.ApiClient, namespace: str, pods: Sequence[Any]) -> KnownError | None:
+    """Return the error in the logs of the pods of a job, first of those that have failed.
+
+    Args:
+        api: Client of the cluster.
+        namespace: Namespace of the pods.
+        pods: The pods; a log that cannot be read has nothing.
+    """
+    core: Any = client.CoreV1Api(api)
+    newest = reversed(oldest_first(each for each in pods if each.status.phase in STARTED))
+    chosen = sorted(newest, key=lambda each: each.status.phase != "Failed")[:MOST_LOGS]
+    logs: list[str] = []
+    for pod in chosen:
+        name = name_of(pod, "metadata", "name")
+        try:
+            logs.append(read_pod_log(core, name, namespace, tail_lines=LOG_LINES))
+        except (ApiException, HTTPError):
+            continue
+    return error_in(*logs)
 
 
 def transient(error: Exception) -> str:

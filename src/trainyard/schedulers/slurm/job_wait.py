@@ -18,6 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import console, failures
 from trainyard.components.account.call_failures import is_transient
+from trainyard.diagnosis.job_log import LogEnd, sections
 from trainyard.schedulers.job_wait import JobWait, look_again
 
 _POLLS = 3
@@ -72,14 +73,17 @@ def wait_for(run: Run, job_id: str, wait: JobWait) -> None:
         CommandError: a job did not start within the limit; the jobs stay in the queue.
     """
     for each in _chain(run, job_id, wait):
-        log = JobLog(run, wait, wait.show)
+        end = LogEnd()
+        log = JobLog(run, wait, end.kept(wait.show))
         ended = _wait_for_one(run, each, wait, log if each == job_id else None)
         has_failed = ended["JobState"] in FAILED_STATES
         if has_failed or each == job_id:
             log.print_rest(ended)
         if has_failed:
-            code = _exit_code(ended)
-            raise failures.JobFailedError(f"{_state(each, ended)}, exit code {code}", code)
+            code, state = _exit_code(ended), _state(each, ended)
+            more = sections(state, "slurm", end.error)
+            said = "\n  ".join([f"{state}, exit code {code}", *more])
+            raise failures.JobFailedError(said, code)
 
 
 def _exit_code(fields: Mapping[str, str]) -> int:
