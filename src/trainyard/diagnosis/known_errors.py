@@ -297,6 +297,7 @@ CAPACITY = KnownError(
         r"InvalidCapacityReservationId\.NotFound|"
         # EC2 names the instance type in between.
         r"We currently do not have sufficient [\w. -]{0,80}capacity|Insufficient capacity|"
+        r"There is no Spot capacity available that matches|"
         r"The requested reservation does not have sufficient)(?!\w)"
     ),
 )
@@ -348,14 +349,17 @@ NO_IMAGE = KnownError(
     re.compile(
         r"ImagePullBackOff|ErrImagePull|InvalidImageName|CannotPull\w*|CannotPullContainerError|"
         r"[Ff]ailed to pull (?:and unpack )?image|no basic auth credentials|pull access denied|"
-        r"toomanyrequests: "
+        r"toomanyrequests: |Back-off pulling image|manifest unknown|ErrImageNeverPull"
     ),
     JOB,
 )
 LOST_DEVICE = KnownError(
     "UnexpectedAdmissionError",
     # A program that the image does not have is a StartError too.
-    re.compile(r"\bUnexpectedAdmissionError\b|\bStartError\b(?![^\n]*not found in \$PATH)"),
+    re.compile(
+        r"\bUnexpectedAdmissionError\b|Allocate failed due to |"
+        r"\bStartError\b(?![^\n]*not found in \$PATH)"
+    ),
     CLUSTER,
 )
 NO_RESPONSE = KnownError(
@@ -392,7 +396,8 @@ NO_EFA = KnownError(
     "NET/OFI No eligible providers were found",
     re.compile(
         r"No eligible providers were found|NET/OFI .*fi_getinfo\(\) call failed|"
-        r"fi_getinfo: provider efa output empty list"
+        r"fi_getinfo: provider efa output empty list|Couldn't find any optimal provider|"
+        r"Only EFA provider is supported"
     ),
     PROGRAM,
 )
@@ -419,7 +424,8 @@ HANG = KnownError(
     re.compile(
         r"Watchdog caught collective operation timeout|Timeout at NCCL work|"
         r"[Ss]ome NCCL operations have failed or timed out|"
-        r"\(either an error or timeout\) detected by watchdog"
+        r"\(either an error or timeout\) detected by watchdog|"
+        r"Timed out waiting \d+ms for (?:recv|send) operation|timeout caused pair closure"
     ),
     PROGRAM,
 )
@@ -436,12 +442,14 @@ GPU_MEMORY = KnownError(
     ),
     PROGRAM,
 )
+# Xid 45 ends the channels of a process after another one, which its message can name.
+_XID_OF_GPU = r"(?:46|48|54|6[1-4]|74|79|8[0-2]|88|9[2-5]|110|119|12[01]|13[6-9]|1[45]\d)\b"
 GPU_FAULT = KnownError(
     "uncorrectable ECC error encountered",
     re.compile(
         r"uncorrectable ECC error|ECC_?UNCORRECTABLE|ECCUncorrectable|fallen off the bus|"
-        r"Xid \([^)\n]*\): (?:46|48|54|6[1-4]|74|79|8[0-2]|88|9[2-5]|110|119|12[01]|13[6-9]|"
-        r"1[45]\d)\b"
+        r"[Uu]ncorrectable NVLink error|hardware stack error|\bGPU is lost\b|"
+        rf"SXid \([^)\n]*\): \d+, Fatal|(?:Xid \([^)\n]*\): |previous Xid ){_XID_OF_GPU}"
     ),
     JOB,
 )
@@ -481,7 +489,7 @@ BAD_ACCESS = KnownError(
     re.compile(
         r"an illegal memory access was encountered|IllegalAddress|CUDA_ERROR_ILLEGAL_ADDRESS|"
         r"device-side assert triggered|unspecified launch failure|misaligned address|"
-        r"an illegal instruction was encountered|Xid \([^)\n]*\): (?:13|31|32|43|45)\b"
+        r"an illegal instruction was encountered|Xid \([^)\n]*\): (?:13|31|32|43)\b"
     ),
     JOB,
 )
@@ -516,6 +524,7 @@ PORT = KnownError(
 RENDEZVOUS = KnownError(
     "RendezvousConnectionError",
     re.compile(
+        r"RuntimeError: Socket Timeout|via c10d key-value store|"
         r"Rendezvous(?:Connection|Timeout|Closed)Error|connection to the C10d store has failed|"
         r"client socket has (?:timed out|failed)|connect\(\) timed out\. Original timeout|"
         r"network addresses? of [^\n]* cannot be retrieved|"
@@ -528,8 +537,11 @@ HOST_MEMORY = KnownError(
     "OOMKilled",
     re.compile(
         r"OOMKilled|oom[-_]kill\b|OOM Killed|\bOut Of Memory\b|\bOUT_OF_MEMORY\b|"
-        r"exitcode\s*: -9\b|Signal 9 \(SIGKILL\)|exited on signal 9\b|"
+        r"(?:exitcode\s*:|return code =) -9\b|SIGKILL: 9\b|Signal 9 \(SIGKILL\)|"
+        r"exited on signal 9\b|"
         r"[Mm]emory cgroup out of memory|Out of memory: Killed process|"
+        r"System OOM encountered|OOMKilling|Exceeded (?:job|step) memory limit|"
+        r"neuronx-cc was forcibly killed|"
         r"Container killed due to memory usage|can't allocate memory: you tried to allocate"
     ),
     JOB,
@@ -555,7 +567,8 @@ NO_SPACE = KnownError(
 PYXIS = KnownError(
     "pyxis: couldn't start container",
     re.compile(
-        r"error: pyxis: |error: spank: required plugin spank_pyxis\.so|pyxis: couldn't |"
+        r"error: pyxis: |error: spank: required plugin spank_pyxis\.so|pyxis: could(?:n't| not) |"
+        r"unrecognized option '--container-|"
         r"\benroot(?:-\w+)?: [^\n]*(?:failed|[Nn]o such|denied|not permitted)"
     ),
     PROGRAM,
@@ -580,7 +593,9 @@ NO_CONTROLLER = KnownError(
     "Socket timed out on send/recv operation",
     re.compile(
         r"Socket timed out on send/recv operation|Unable to contact slurm controller|"
-        r"Communication connection failure"
+        r"Communication connection failure|Unable to establish control machine address|"
+        r"[Cc]an't find (?:an )?address(?: for host|, check slurm\.conf)|"
+        r"Zero Bytes were transmitted or received"
     ),
     frozenset({"log", "slurm"}),
 )
@@ -602,6 +617,7 @@ NO_NEURON = KnownError(
     re.compile(
         r"[Nn]o neuron devices?\b|Neuron runtime cannot be initialized|"
         r"Neuron Runtime could not be initialized|Neuron DKMS Driver is not running|"
+        r"ERROR\s+(?:NRT:nrt_init|TDRV:tdrv_init\w*)\s|"
         r"(?:Unable to (?:determine|read compatible)|compatible) (?:Neuron )?Driver version|"
         r"Could not open the (?:nd\d|device)|\"?/dev/neuron\d+\"?: no such file|"
         r"Logical Neuron Core\(s\) not available"
@@ -619,8 +635,10 @@ NO_MOUNT = KnownError(
     "FailedMount",
     re.compile(
         r"FailedMount|FailedAttachVolume|(?:Mount|Attach)Volume\.\w+ failed|"
-        r"Unable to attach or mount volumes|in the list of registered CSI drivers|"
-        r"mount\.(?:lustre|nfs\d?): |Is the MGS running|LustreError: |"
+        r"Unable to (?:attach or )?mount volumes|in the list of registered CSI drivers|"
+        r"waiting for volumes to attach|Multi-Attach error|Mounting command: mount|"
+        r"Could not mount \"|mount\.(?:lustre|nfs\d?)(?:: | failed)|Is the MGS running|"
+        r"LustreError: |"
         r"Cannot send after transport endpoint shutdown|[Ss]tale (?:NFS )?file handle"
     ),
     JOB,
@@ -629,7 +647,8 @@ NO_ADDRESS = KnownError(
     "FailedCreatePodSandBox",
     re.compile(
         r"FailedCreatePodSandBox|[Ff]ailed (?:to )?create pod sandbox|"
-        r"failed to assign an IP address to container"
+        r"failed to assign an IP address to container|NetworkPluginNotReady|"
+        r"failed to set ?up (?:network for sandbox|sandbox container)|NetworkPlugin cni failed"
     ),
     CLUSTER,
 )
@@ -646,10 +665,12 @@ LOST_HOST = KnownError(
     re.compile(r"Host EC2 (?:\(instance [^)\n]*\) )?[Tt]erminated"),
     frozenset({"batch"}),
 )
+_CODES_OF_BUSY = sorted((THROTTLED | BROKEN) - {"Unavailable"})
 BUSY = KnownError(
     "RequestLimitExceeded",
-    # `Unavailable` alone may also come from a provider: it is a gRPC status code.
-    _texts(*sorted((THROTTLED | BROKEN) - {"Unavailable"})),
+    # `Unavailable` alone may also come from a provider: it is a gRPC status code. Modules of Python
+    # have classes of these names, and `Client.InternalError` is one of a key.
+    re.compile(rf"(?<![\w.])(?:Server\.)?(?:{'|'.join(_CODES_OF_BUSY)})(?!\w)"),
 )
 
 KNOWN_ERRORS = (

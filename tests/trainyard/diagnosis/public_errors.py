@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import yaml
 
@@ -15,9 +16,8 @@ class PublicError:
 
     section: str | None
     """Heading of its section on the page; None if no section explains it."""
-    origin: str
-    """Where it stands: `log` of a job, `kubernetes`, `slurm`, `batch`, `aws`, or `node`, which is
-    the log of its kernel."""
+    origin: Literal["aws", "batch", "kubernetes", "log", "node", "slurm"]
+    """Where it stands; `node` is the log of a kernel."""
     source: str
     """Address of the thread."""
     text: str
