@@ -119,8 +119,8 @@ class Bundle:
     """Why a part could not be read, by part."""
     causes: list[str] = field(default_factory=list[str])
     """What is wrong, the most likely cause of problems first."""
-    _sources: dict[str, Source | None] = field(default_factory=dict[str, Source | None])
-    """Who says it, by cause."""
+    _errors: dict[str, KnownError | None] = field(default_factory=dict[str, KnownError | None])
+    """The error that has a section of the documentation, by cause."""
 
     def add(self, name: str, read: Callable[[], Read]) -> Read | None:
         """Write what a function returns to a file, and return it; None if it fails.
@@ -145,9 +145,8 @@ class Bundle:
             causes: What is wrong.
             source: Who says it; None if that is unknown.
         """
-        new = [each for each in dict.fromkeys(causes) if each not in self.causes]
-        self.causes += new
-        self._sources |= dict.fromkeys(new, source)
+        for each in causes:
+            self._blame(each, known_error(each, source))
 
     def blame_log(self, where: str, error: KnownError | None) -> None:
         """Add the error that the log of a job has; nothing without one.
@@ -155,11 +154,17 @@ class Bundle:
         The log itself is no part of the bundle: programs of users print what they like.
         """
         if error:
-            self.blame([f"the log of {where} has: {error.heading}"], "log")
+            self._blame(f"the log of {where} has: {error.heading}", error)
+
+    def _blame(self, cause: str, error: KnownError | None) -> None:
+        if cause not in self._errors:
+            self.causes.append(cause)
+            self._errors[cause] = error
 
     def finish(self, title: str) -> str:
         """Write the summary, and return it."""
-        causes = [f"- {_with_place(each, self._sources[each])}" for each in self.causes]
+        places = {each: f" ({error.more})" for each, error in self._errors.items() if error}
+        causes = [f"- {each}{places.get(each, '')}" for each in self.causes]
         missing = [f"- {name}: {why}" for name, why in self.missing.items()]
         lines = [
             f"# {title}",
@@ -182,12 +187,6 @@ class Bundle:
         for parent in reversed(path.relative_to(self.directory).parents[:-1]):
             (self.directory / parent).mkdir(mode=0o700, exist_ok=True)
         write_private(path, text)
-
-
-def _with_place(cause: str, source: Source | None) -> str:
-    """Return a cause with the section of the documentation on its error, if there is one."""
-    known = known_error(cause, source)
-    return f"{cause} ({known.more})" if known else cause
 
 
 def _reason(error: Exception) -> str:

@@ -287,7 +287,9 @@ def _other_providers(log: CollectiveLog, planned: int) -> Iterator[str]:
 
 
 def _missing_witnesses(log: CollectiveLog, nodes: PlannedNodes) -> Iterator[str]:
-    processes = len(log.processes) or nodes.count * nodes.accelerators.count
+    planned = len(log.processes) or nodes.count * nodes.accelerators.count
+    # A process whose rank is missing may say half of it.
+    processes = max(planned, len(log.on_libfabric), len(log.providers_of))
     counted = {who for who, said in log.providers_of.items() if all(each.nics for each in said)}
     for witnesses, said in (
         (log.on_libfabric, "that they use Libfabric"),

@@ -89,6 +89,25 @@ def test_the_command_ends_with_the_exit_code_of_the_main_node(
     assert caught.value.exit_code == exits
 
 
+@pytest.mark.parametrize(
+    ("reason", "section"),
+    [
+        ("OutOfMemoryError: Container killed due to memory usage", "#oomkilled"),
+        ("CannotPullContainerError: pull image manifest has been retried", "#imagepullbackoff"),
+    ],
+)
+def test_a_job_that_fails_names_the_section_of_the_reason_of_its_container(
+    reason: str, section: str
+) -> None:
+    """Reasons of ECS: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/stopped-task-error-codes.html"""
+    exited = "Essential container in task exited"
+    attempt = {"container": {"exitCode": 137, "reason": reason}, "statusReason": exited}
+    job = {"jobId": "7d1c", "status": "FAILED", "statusReason": exited, "attempts": [attempt]}
+    batch = SimpleNamespace(describe_jobs=lambda **_: {"jobs": [job]})
+    with pytest.raises(failures.JobFailedError, match=section):
+        wait_for(batch, "7d1c", lambda _: [], Clock().wait(), no_log)
+
+
 def test_what_batch_says_of_a_job_that_waits_is_told_at_once_and_once(capsys) -> None:
     batch = Batch(("RUNNABLE", None, 1), ("RUNNABLE", FULL, 5), ("SUCCEEDED", None, 1))
     wait_for(batch, "7d1c", lambda _: [HELD], Clock().wait(), no_log)

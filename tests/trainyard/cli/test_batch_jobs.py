@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from botocore.exceptions import ClientError
 from tests.support.sandbox_here import running_sandbox
 from tests.support.stacks import BATCH_STACKS, prepared
 from trainyard.cli import failures
+from trainyard.diagnosis.known_errors import known_error
 from trainyard.jobs.batch_request import BatchRequest, batch_submission
 from trainyard.schedulers.batch.submission import submit_job
 from trainyard.schedulers.job_wait import JobWait, environment_of
@@ -30,6 +32,7 @@ class Batch:
         self.submitted: list[dict[str, Any]] = []
         self.streams: list[str] = []
         self.read = 0
+        self.message = "# Avg bus bandwidth: 372.3\n"
 
     def submit_job(self, **request: Any) -> dict[str, str]:
         if self.refusal:
@@ -55,7 +58,7 @@ class Batch:
             error = {"Error": {"Code": "AccessDeniedException", "Message": self.refusal}}
             raise ClientError(error, "FilterLogEvents")
         self.read = 7
-        event = {"eventId": "e", "timestamp": 7, "message": "# Avg bus bandwidth: 372.3\n"}
+        event = {"eventId": "e", "timestamp": 7, "message": self.message}
         return [{"events": [event]}]
 
 
@@ -179,6 +182,26 @@ def test_the_log_is_printed_while_the_job_runs_and_once(plan, batch, capsys) -> 
     submit(plan, batch, wait=JobWait(pause=lambda _: told.append(capsys.readouterr().out)))
     assert told == ["7d1c\n", "# Avg bus bandwidth: 372.3\n", ""]
     assert "Avg" not in capsys.readouterr().out
+
+
+def test_a_job_that_fails_names_the_section_of_the_error_in_its_log(plan, batch) -> None:
+    batch.states = ["RUNNING", "FAILED"]
+    batch.message = "node-1:99:99 [0] NCCL WARN Error: network Libfabric not found.\n"
+    with pytest.raises(failures.JobFailedError, match="#error-network-libfabric-not-found"):
+        submit(plan, batch, wait=JobWait(pause=lambda _: None))
+
+
+def test_a_job_that_fails_on_another_node_names_the_section_of_its_error(
+    plan, batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = known_error(
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", "log"
+    )
+    assert error is not None
+    monkeypatch.setattr("trainyard.schedulers.batch.job_wait.error_in_nodes", lambda *_: error)
+    batch.states = ["RUNNING", "FAILED"]
+    with pytest.raises(failures.JobFailedError, match=re.escape(error.more)):
+        submit(plan, batch, wait=JobWait(pause=lambda _: None))
 
 
 def test_a_log_that_cannot_be_read_does_not_fail_the_job(plan, batch, capsys, monkeypatch) -> None:

@@ -48,6 +48,8 @@ class Jobs:
 
     found: list[ListedJob]
     cancelled: list[str] = field(default_factory=list)
+    last: str = ""
+    """Line at the end of each log."""
 
     def __call__(self, *_: object) -> Jobs:
         return self
@@ -64,6 +66,8 @@ class Jobs:
 
     def log(self, asked: LogRequest) -> Iterator[str]:
         yield f"log of {asked.job}"
+        if self.last:
+            yield self.last
 
     def cancel(self, job: ListedJob) -> None:
         self.cancelled.append(job.id)
@@ -77,6 +81,14 @@ def scheduler() -> Jobs:
 def test_the_log_of_a_job_is_printed(trainyard, scheduler: Jobs) -> None:
     result = trainyard("logs", "p5-cb", "train", "--sandbox", deployed=scheduler)
     assert (result.exit_code, result.stdout) == (0, "log of train\n"), result.stderr
+
+
+def test_the_section_of_the_error_in_a_log_is_named_after_it(trainyard, scheduler: Jobs) -> None:
+    scheduler.last = "node-1:99:99 [0] NCCL WARN Error: network Libfabric not found."
+    result = trainyard("logs", "p5-cb", "train", "--sandbox", deployed=scheduler)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == f"log of train\n{scheduler.last}\n"
+    assert "docs/troubleshooting.md#error-network-libfabric-not-found" in result.stderr
 
 
 def test_the_log_of_eks_is_that_of_the_pods_of_the_job() -> None:

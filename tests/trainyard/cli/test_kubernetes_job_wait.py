@@ -79,6 +79,8 @@ class Cluster:
         self.looks = list(looks)
         self.seconds = 0.0
         self.logs: list[str] = []
+        self.ends: dict[str, str] = {}
+        """The last lines of logs, by pod."""
 
     def get_namespaced_custom_object(self, *path: str) -> dict[str, Any]:
         assert path[:4] == ("batch", "v1", "default", "jobs")
@@ -103,7 +105,11 @@ class Cluster:
         assert options.pop("_preload_content") is False
         return SimpleNamespace(data=self._log(name, **options).encode())
 
-    def _log(self, name: str, *, timestamps: bool = False, since_seconds: int = 0) -> str:
+    def _log(
+        self, name: str, *, timestamps: bool = False, since_seconds: int = 0, tail_lines: int = 0
+    ) -> str:
+        if tail_lines:
+            return self.ends.get(name, "")
         self.logs.append(name)
         if not timestamps:
             return f"log of {name}"
@@ -195,6 +201,35 @@ def test_a_failed_job_ends_the_command_with_the_exit_codes_after_its_log(follow,
     assert "pod-1: Error with exit code 2" in str(caught.value)
     assert caught.value.exit_code == failures.WORK_FAILED
     assert capsys.readouterr().out == "log of pod-0\n"
+
+
+@pytest.mark.parametrize("job", [LEADS, ALIKE])
+def test_a_failed_job_names_the_section_of_the_error_in_its_logs(follow, job: JobManifest) -> None:
+    """Another pod than the one whose log is printed has it."""
+    cluster = Cluster((pods("Failed", exit_code=1), ended("Failed", reason="BackoffLimitExceeded")))
+    cluster.ends["pod-1"] = "node-1:99:99 [0] NCCL WARN Error: network Libfabric not found.\n"
+    with pytest.raises(failures.JobFailedError) as caught:
+        follow(cluster, job)
+    sections = [line for line in str(caught.value).splitlines() if "troubleshooting.md" in line]
+    assert sections == ["  more: docs/troubleshooting.md#error-network-libfabric-not-found"]
+
+
+def test_a_failed_job_whose_logs_have_no_known_error_names_no_section(follow) -> None:
+    cluster = Cluster((pods("Failed", exit_code=1), ended("Failed", reason="BackoffLimitExceeded")))
+    cluster.ends["pod-0"] = "AssertionError: the loss is not finite\n"
+    with pytest.raises(failures.JobFailedError) as caught:
+        follow(cluster, LEADS)
+    assert "troubleshooting.md" not in str(caught.value)
+
+
+def test_a_program_without_memory_is_named_by_its_pod(follow) -> None:
+    """The kernel has ended it, and the log has nothing about it."""
+    killed = pods("Failed", exit_code=137)
+    for each in killed:
+        (container,) = each.status.container_statuses
+        container.state.terminated.reason = "OOMKilled"
+    with pytest.raises(failures.JobFailedError, match=r"troubleshooting\.md#oomkilled"):
+        follow(Cluster((killed, ended("Failed", reason="BackoffLimitExceeded"))), LEADS)
 
 
 @pytest.mark.parametrize(("code", "exits"), [(77, 77), (2, 1), (3, 1), (137, 137)])

@@ -66,6 +66,7 @@ class HeadNode:
         self.states = {"11": list(build), "12": [states[0], *states]}
         self.states["11"][:0] = self.states["11"][:1]
         self.code = "9:0"
+        self.log = "# Avg bus bandwidth    : 372.3\n"
         self.seconds = 0.0
         self.scripts: list[str] = []
 
@@ -74,7 +75,7 @@ class HeadNode:
         if script.startswith("[ -f "):
             return ""
         if "tail" in script:
-            return "# Avg bus bandwidth    : 372.3\n"
+            return self.log
         job = script.removeprefix("scontrol --oneliner show job ").rstrip("\n")
         left = self.states[job]
         state, reason = left.pop(0) if len(left) > 1 else left[0]
@@ -114,6 +115,22 @@ def test_a_job_that_fails_prints_its_log_and_ends_with_its_exit_code(capsys) -> 
     with pytest.raises(failures.CommandError, match="is FAILED: NonZeroExitCode, exit code 9"):
         node.follow()
     assert "Avg bus bandwidth" in capsys.readouterr().out
+
+
+def test_a_job_that_fails_names_the_section_of_the_error_in_its_log() -> None:
+    node = HeadNode(("FAILED", "NonZeroExitCode"))
+    node.log = "node-2:99:99 [0] NCCL WARN Error: network Libfabric not found.\n"
+    with pytest.raises(failures.JobFailedError, match="#error-network-libfabric-not-found"):
+        node.follow()
+
+
+def test_a_build_that_fails_names_the_section_of_the_error_in_its_log() -> None:
+    node = HeadNode(
+        ("PENDING", "Dependency"), build=[("RUNNING", "None"), ("FAILED", "NonZeroExitCode")]
+    )
+    node.log = "[ERROR] URL https://registry.example/v2 returned error code: 401 Unauthorized\n"
+    with pytest.raises(failures.JobFailedError, match=r"docs/troubleshooting\.md#"):
+        node.follow()
 
 
 @pytest.mark.parametrize(

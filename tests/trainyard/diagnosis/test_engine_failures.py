@@ -212,3 +212,14 @@ def test_the_pool_of_an_error_is_found(
     stack: str, name: str, message: str, pool: str | None
 ) -> None:
     assert pool_name(stack, EngineError(f"urn:pulumi:s::trainyard::t::{name}", message)) == pool
+
+
+def test_words_of_kubernetes_are_no_quota_of_aws() -> None:
+    """`BackoffLimitExceeded`: a Job whose pods have failed too often.
+
+    https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-backoff-failure-policy
+    """
+    urn = "urn:pulumi:s::trainyard::kubernetes:batch/v1:Job::check"
+    message = "Job has failed: BackoffLimitExceeded: Job has reached the specified backoff limit"
+    assert advice([EngineError(urn, message)], STACK) == []
+    assert advice([EngineError(ASG.urn, f"VcpuLimitExceeded: {message}")], STACK) != []

@@ -86,15 +86,15 @@ def test_an_error_of_another_service_is_none_of_aws(text: str, source: Source | 
     [
         (
             (
-                "botocore.exceptions.ClientError: An error occurred (AccessDenied) when calling the "
-                "GetObject operation: Access Denied"
+                "botocore.exceptions.ClientError: An error occurred (AccessDenied) when "
+                "calling the GetObject operation: Access Denied"
             ),
             "UnauthorizedOperation",
         ),
         (
             (
-                "operation error S3: HeadObject, https response error StatusCode: 403, RequestID: X, "
-                "api error ExpiredToken: The provided token has expired."
+                "operation error S3: HeadObject, https response error StatusCode: 403, "
+                "RequestID: X, api error ExpiredToken: The provided token has expired."
             ),
             "ExpiredToken",
         ),

@@ -331,6 +331,14 @@ def test_a_log_with_a_fault_fails(fault: str) -> None:
     assert not _passes(FAULTS[fault](good_p5()))
 
 
+def test_a_process_without_its_rank_that_says_half_of_its_provider_fails() -> None:
+    text = re.sub(r"#  Rank 15 .*\n", "", good_p5())
+    whole = re.search(r"^b:115:115 .*Selected provider is efa.*\(found 32 nics\)$", text, re.MULTILINE)
+    assert whole is not None
+    half = text.replace(whole[0], whole[0].replace(" (found 32 nics)", ""))
+    assert not _passes(half)
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 @given(data=st.data())
 def test_no_log_passes_because_lines_were_removed_cut_or_interleaved(

@@ -43,7 +43,23 @@ class PrintLog(Protocol):
         ...
 
 
-def wait_for(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: PrintLog) -> None:
+FindError = Callable[[Any, Mapping[str, Any]], KnownError | None]
+"""Returns the error in the logs of a job that has failed; takes a client of Batch and the job."""
+
+
+def _no_error(_batch: Any, _job: Mapping[str, Any]) -> None:
+    return None
+
+
+def wait_for(
+    batch: Any,
+    job_id: str,
+    explain: Explain,
+    wait: JobWait,
+    print_log: PrintLog,
+    *,
+    find_error: FindError = _no_error,
+) -> None:
     """Report the states of a job until it ends, why it waits, and its log.
 
     Args:
@@ -52,6 +68,7 @@ def wait_for(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log
         explain: Returns why a job, as DescribeJobs returns it, does not start.
         wait: Limits and clock.
         print_log: Prints the log, while the job runs and at its end.
+        find_error: Returns the error in the logs of the job if that has failed.
 
     Raises:
         JobFailedError: the job failed.
@@ -59,14 +76,21 @@ def wait_for(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log
             continues.
     """
     try:
-        _wait(batch, job_id, explain, wait, print_log)
+        job = _ended(batch, job_id, explain, wait, print_log)
     except (BotoCoreError, ClientError) as error:
         raise failures.CommandError(
             f"the state of the job {job_id} can no longer be read; the job continues: {error}"
         ) from error
+    if job["status"] == "FAILED":
+        reason = job.get("statusReason")
+        said = f"the job {job_id} failed: {reason or 'see its log'}"
+        more = sections(reasons_of(job), "batch", find_error(batch, job))
+        raise failures.JobFailedError("\n  ".join([said, *more]), _exit_code(job))
 
 
-def _wait(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: PrintLog) -> None:
+def _ended(
+    batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: PrintLog
+) -> Mapping[str, Any]:
     began, seen, told = wait.now(), "", None
     while True:
         (job,) = look_again(lambda: batch.describe_jobs(jobs=[job_id])["jobs"], wait, _transient)
@@ -84,11 +108,7 @@ def _wait(batch: Any, job_id: str, explain: Explain, wait: JobWait, print_log: P
                 raise failures.CommandError(_gave_up(job, explain(job), wait))
         wait.pause(wait.poll_seconds)
     print_log(batch, job_id, has_ended=True)
-    if seen == "FAILED":
-        reason = job.get("statusReason")
-        said = f"the job {job_id} failed: {reason or 'see its log'}"
-        more = sections(reasons_of(job), "batch", None)
-        raise failures.JobFailedError("\n  ".join([said, *more]), _exit_code(job))
+    return job
 
 
 def reasons_of(job: Mapping[str, Any]) -> str:
@@ -178,8 +198,6 @@ class MainLog:
                 self._print(stream)
             elif has_ended:
                 console.progress("the job has no log: its container did not start")
-            if has_ended:
-                self._tell_error(batch, main)
         except (BotoCoreError, ClientError) as error:
             if has_ended:
                 console.progress(explained("logs:FilterLogEvents", error))
@@ -194,17 +212,15 @@ class MainLog:
             self.end.add(event["message"])
             self.show(event["message"].rstrip())
 
-    def _tell_error(self, batch: Any, main: Mapping[str, Any]) -> None:
-        """Name the section of the error in the logs of a job that has failed."""
-        job_id, _, number = str(main["jobId"]).partition("#")
-        (job,) = batch.describe_jobs(jobs=[job_id])["jobs"] if number else [main]
-        if job.get("status") != "FAILED":
-            return
-        error = self.end.error
-        if error is None and number:
-            error = error_in_nodes(batch, self._client(), job)
-        if error:
-            console.progress(error.in_log)
+    def error_of(self, batch: Any, job: Mapping[str, Any]) -> KnownError | None:
+        """Return the error in the log that was printed, or else in those of the other nodes."""
+        if self.end.error or not self.submission.multinode:
+            return self.end.error
+        try:
+            return error_in_nodes(batch, self._client(), job)
+        except (BotoCoreError, ClientError):
+            # The job has failed, which is what is to be said.
+            return None
 
     def _client(self) -> Any:
         return boto3.client("logs", region_name=self.region, config=CLIENT)

@@ -116,7 +116,12 @@ def submit_job(
             log = MainLog(plan.region, submission, wait.show)
             try:
                 wait_for(
-                    batch, job_id, lambda job: _explain(job, batch, plan, submission), wait, log
+                    batch,
+                    job_id,
+                    lambda job: _explain(job, batch, plan, submission),
+                    wait,
+                    log,
+                    find_error=log.error_of,
                 )
             finally:
                 if target.is_sandbox and not log.has_printed:

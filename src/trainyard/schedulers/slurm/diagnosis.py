@@ -15,7 +15,7 @@ from trainyard.workspace.target import Target
 _MOST_LOGS = 5
 _LOG_BYTES = 4000
 """Systems Manager returns 24,000 characters at most."""
-_LOG_ENDS = f"""\
+LOG_ENDS = f"""\
 cd ~/{JOBS_DIRECTORY} 2> /dev/null || exit 0
 for path in $(ls -t */*.out 2> /dev/null | head -n {_MOST_LOGS}); do
   name=${{path##*/}}
@@ -55,7 +55,7 @@ def _errors_in_logs(bundle: Bundle, run: Run) -> dict[str, str]:
     # Nobody can know when a program writes its log how a log begins here.
     begin = secrets.token_hex(8)
     found: dict[str, str] = {}
-    for part in run(_LOG_ENDS.replace("{0}", begin)).split(begin)[1:]:
+    for part in run(LOG_ENDS.replace("{0}", begin)).split(begin)[1:]:
         title, _, text = part.partition("\n")
         name, _, state = title.strip().partition(" ")
         error = None if state in _NOT_FAILED else error_in(text)
