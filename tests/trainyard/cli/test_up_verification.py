@@ -8,11 +8,11 @@ import pytest
 import typer
 
 from tests.support.batch import P4D
+from tests.support.collective_logs import whole_log
 from tests.support.eks import changed, p5
 from tests.support.parallelcluster import raw_p4de
 from tests.support.recorded_stack import RecordedStack, prints
 from tests.support.stack_files import plan_from
-from tests.trainyard.cli.test_verify import GOOD
 from trainyard.cli import failures
 from trainyard.schedulers.batch.verification import verifiable_pools
 from trainyard.schedulers.registry import scheduler_of
@@ -65,7 +65,8 @@ def test_the_exit_code_is_that_of_any_verification(
 ) -> None:
     def job(manifest: str, wait: Any) -> None:
         group = "g6" if "g6.8xlarge" in manifest else "p5"
-        prints(FAILED if group == failing else GOOD)(manifest, wait)
+        good = whole_log("a", 1, 1, 20.0) if group == "g6" else whole_log("ab", 8, 32, 487.09)
+        prints(FAILED if group == failing else good)(manifest, wait)
 
     deployed: Any = RecordedStack(job)
     file = find_stack_file("p5-cb", path=stack_file(SEVERAL))

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from tests.support.collective_logs import pair_lines, whole_log
 from tests.support.parallelcluster import raw_p4de, raw_trn1
 from tests.support.recorded_stack import RecordedStack, prints
 from tests.trainyard.cli.conftest import COMPLETE
-from tests.trainyard.cli.test_verify import GOOD
 from trainyard.cli import console, failures
 
+GOOD, SLOW = (whole_log("ab", 8, 32, speed) for speed in (487.09, 87.09))
+"""Logs of jobs on two nodes of p5.48xlarge."""
 RESULT = (
     '{"DCGM Diagnostic": {"test_categories": [{"category": "Deployment", "tests": [{"name": '
     '"software", "test_summary": {"status": "Pass"}}]}]}}'
@@ -46,28 +48,27 @@ def test_the_log_of_a_failed_job_is_judged(trainyard, stack_file) -> None:
     assert "NCCL WARN Cuda failure 'out of memory'" in result.stdout
 
 
-SLOW = GOOD.replace("487.09", "87.09").replace("487.26", "87.26")
-PAIRS = "".join(
-    f"[pair {pair}] {line}\n"
-    for pair, log in (("a b", GOOD), ("b c", SLOW), ("c a", SLOW))
-    for line in log.splitlines()
-)
+def ring(nodes: str) -> str:
+    """Return the log of pairs of nodes, which form a ring, where the pairs with `c` are slow."""
+    pairs = zip(nodes, f"{nodes[1:]}{nodes[0]}", strict=True)
+    return "".join(pair_lines(f"{a} {b}", 87.09 if "c" in (a, b) else 487.09) for a, b in pairs)
 
 
 @pytest.mark.parametrize(
-    ("options", "jobs"),
+    ("options", "nodes", "jobs"),
     [
-        ((), ["nccl-tests", "nccl-pairs"]),
-        (("--no-pairs",), ["nccl-tests"]),
-        (("--nodes", "2"), ["nccl-tests"]),
-        (("--nodes", "2", "--pairs"), ["nccl-tests", "nccl-pairs"]),
+        ((), "abcd", ["nccl-tests", "nccl-pairs"]),
+        (("--no-pairs",), "abcd", ["nccl-tests"]),
+        (("--nodes", "2"), "ab", ["nccl-tests"]),
+        (("--nodes", "3"), "abc", ["nccl-tests", "nccl-pairs"]),
     ],
 )
 def test_pairs_of_nodes_are_tested_if_more_than_two_nodes_fail(
-    trainyard, stack_file, options: tuple[str, ...], jobs: list[str]
+    trainyard, stack_file, options: tuple[str, ...], nodes: str, jobs: list[str]
 ) -> None:
     def job(name: str, wait: Any) -> None:
-        prints(PAIRS if name == "nccl-pairs" else SLOW)(name, wait)
+        text = ring(nodes) if name == "nccl-pairs" else whole_log(nodes, 8, 4, 87.09)
+        prints(text)(name, wait)
 
     deployed = RecordedStack(job)
     arguments = (*options, "--minimum-bandwidth", "300", "--stack-file", stack_file(raw_p4de()))
@@ -76,12 +77,25 @@ def test_pairs_of_nodes_are_tested_if_more_than_two_nodes_fail(
     assert deployed.submitted == jobs
     answer = json.loads(result.stdout)
     assert [each["gb_per_second"] for each in answer["pairs"]] == (
-        [487.09, 87.09, 87.09] if len(jobs) == 2 else []
+        [487.09, 87.09, 87.09, 487.09][: len(nodes)] if len(jobs) == 2 else []
     )
     last = answer["stages"][-1]
     expected = ("pairs", "the cause is c: b and c 87.09") if len(jobs) == 2 else ("bandwidth", "87")
     assert last["name"] == expected[0]
     assert last["reason"].startswith(expected[1])
+
+
+def test_two_nodes_are_a_pair_if_that_is_asked_for(trainyard, stack_file) -> None:
+    def job(name: str, wait: Any) -> None:
+        text = pair_lines("a b", 87.09) if name == "nccl-pairs" else whole_log("ab", 8, 4, 87.09)
+        prints(text)(name, wait)
+
+    options = ("--nodes", "2", "--pairs", "--minimum-bandwidth", "300")
+    path, deployed = stack_file(raw_p4de()), RecordedStack(job)
+    result = trainyard("verify", "p5-cb", *options, "--stack-file", path, deployed=deployed)
+    assert deployed.submitted == ["nccl-tests", "nccl-pairs"]
+    assert result.exit_code == failures.WORK_FAILED
+    assert "fail     pairs      no pair of nodes passes: a and b 87.09" in result.stdout
 
 
 def test_pairs_of_nodes_with_neuron_devices_are_tested_too(trainyard, stack_file) -> None:
@@ -92,7 +106,7 @@ def test_pairs_of_nodes_with_neuron_devices_are_tested_too(trainyard, stack_file
     stages = {each["name"]: each for each in json.loads(result.stdout)["stages"]}
     assert "Failure running neuron-bench" in stages["test"]["reason"]
     assert (stages["pairs"]["result"], stages["pairs"]["reason"]) == (
-        "skipped",
+        "fail",
         "the log has no pairs",
     )
 
@@ -127,7 +141,7 @@ def test_the_diagnostics_are_for_gpus(trainyard, stack_file) -> None:
 
 
 @pytest.mark.parametrize("says", ["the job nccl-pairs failed", ""])
-def test_pairs_without_a_log_are_skipped(trainyard, stack_file, says: str) -> None:
+def test_pairs_without_a_log_fail(trainyard, stack_file, says: str) -> None:
     def job(manifest: str, wait: Any) -> None:
         if "nccl-pairs" not in manifest:
             wait.show(SLOW)
@@ -139,12 +153,12 @@ def test_pairs_without_a_log_are_skipped(trainyard, stack_file, says: str) -> No
     path, deployed = stack_file(COMPLETE), RecordedStack(job)
     result = trainyard("verify", "p5-cb", "--pairs", "--stack-file", path, deployed=deployed)
     assert result.exit_code == failures.WORK_FAILED
-    assert f"skipped  pairs      {says or 'the log has no pairs'}" in result.stdout
+    assert f"fail     pairs      {says or 'the log has no pairs'}" in result.stdout
 
 
 def test_a_log_of_pairs_is_judged(trainyard, tmp_path: Path) -> None:
     path = tmp_path / "pairs.log"
-    path.write_text(PAIRS, encoding="utf-8")
+    path.write_text(ring("abc"), encoding="utf-8")
     result = trainyard("verify", "p5-cb", "--log", path, "--sandbox")
     assert result.exit_code == failures.WORK_FAILED
     assert "fail     pairs      the cause is c: " in result.stdout

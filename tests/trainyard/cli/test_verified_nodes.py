@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from tests.support.collective_logs import whole_log
 from tests.support.eks import p5
 from tests.support.parallelcluster import raw_p4de
 from tests.support.recorded_stack import RecordedStack, prints
 from tests.trainyard.cli.conftest import COMPLETE
-from tests.trainyard.cli.test_verification import PAIRS, SLOW
-from tests.trainyard.cli.test_verify import GOOD
+from tests.trainyard.cli.test_verification import GOOD, SLOW, ring
 from tests.trainyard.verify.test_verdict import nodes
 from trainyard.cli import failures
 from trainyard.schedulers.registry import scheduler_of
@@ -20,13 +20,6 @@ from trainyard.verify.planned_nodes import PlannedTest
 from trainyard.verify.stages import Stage
 from trainyard.verify.verified import Verified
 from trainyard.workspace.accounts import target_of
-
-RANKS = SLOW.replace("32 nics", "4 nics") + "".join(
-    f"# Rank {8 * node + gpu} Group 0 Pid 1 on {host} device {gpu}\n"
-    for node, host in enumerate("abc")
-    for gpu in range(8)
-)
-"""The log of a slow test on three p4de.24xlarge nodes."""
 
 
 @pytest.mark.parametrize(("log", "passed"), [(GOOD, True), (SLOW, False)])
@@ -46,7 +39,7 @@ def test_the_nodes_of_an_eks_cluster_are_labelled_with_the_result(
 def test_only_the_node_that_pairs_name_fails(trainyard, stack_file) -> None:
     def job(manifest: str, wait: Any) -> None:
         assert "trainyard.dev/unverified" in manifest
-        text = PAIRS if "nccl-pairs" in manifest else SLOW
+        text = ring("abc") if "nccl-pairs" in manifest else whole_log("abc", 8, 32, 87.09)
         prints(text, "a", "b", "c")(manifest, wait)
 
     deployed = RecordedStack(job)
@@ -61,7 +54,8 @@ def test_only_the_node_that_pairs_name_fails(trainyard, stack_file) -> None:
 @pytest.mark.parametrize("drain", [True, False])
 def test_slurm_nodes_are_drained_on_request(trainyard, stack_file, drain: bool) -> None:
     def job(name: str, wait: Any) -> None:
-        prints(PAIRS if name == "nccl-pairs" else RANKS)(name, wait)
+        text = ring("abc") if name == "nccl-pairs" else whole_log("abc", 8, 4, 87.09)
+        prints(text)(name, wait)
 
     deployed = RecordedStack(job)
     options = ("--minimum-bandwidth", "300", "--nodes", "3", *(("--drain",) if drain else ()))

@@ -116,7 +116,12 @@ def test_no_test_runs_on_nodes_that_are_not_as_planned(trainyard, stack_file) ->
 
 @pytest.mark.parametrize(
     ("arguments", "exit_code"),
-    [((), failures.WORK_FAILED), (("--minimum-bandwidth", "400"), 0), (("--nodes", "1"), 0)],
+    [
+        ((), failures.WORK_FAILED),
+        (("--minimum-bandwidth", "400"), 0),
+        # The log is one of two nodes.
+        (("--nodes", "1"), failures.WORK_FAILED),
+    ],
 )
 def test_the_threshold_of_the_stack_file_is_for_traffic_between_nodes(
     trainyard, stack_file, good: Path, arguments: tuple[str, ...], exit_code: int
@@ -125,6 +130,18 @@ def test_the_threshold_of_the_stack_file_is_for_traffic_between_nodes(
     path = stack_file({**COMPLETE, "verification": own})
     more = ("--log", good, "--stack-file", path)
     assert trainyard("verify", "p5-cb", *arguments, *more).exit_code == exit_code
+
+
+def test_the_threshold_of_the_stack_file_is_not_for_one_node(
+    trainyard, stack_file, tmp_path: Path
+) -> None:
+    path = stack_file(
+        {**COMPLETE, "verification": {"minimum_bus_bandwidth_gb_per_second": {"p5.48xlarge": 600}}}
+    )
+    log = tmp_path / "one.log"
+    log.write_text(rank_lines("a", 8) + measured_lines(487.09), encoding="utf-8")
+    result = trainyard("verify", "p5-cb", "--nodes", "1", "--log", log, "--stack-file", path)
+    assert result.exit_code == 0, result.stdout
 
 
 @pytest.mark.parametrize("arguments", [("p5-cb",), ("pc-p4de-ami", "--log", "x")])
