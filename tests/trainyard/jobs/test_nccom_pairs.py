@@ -53,7 +53,8 @@ hosts=(a b c d) addresses=(10.0.0.1 10.0.0.2 10.0.0.3 10.0.0.4)
 
 def test_the_log_of_the_guide_is_judged_as_a_pair() -> None:
     text = "".join(f"[pair a b] {line}\n" for line in LOG.read_text(encoding="utf-8").splitlines())
-    stage = judge_pairs(read_pairs(text), nodes("trn1.32xlarge", 2))
+    planned = nodes("trn1.32xlarge", 2)
+    stage = judge_pairs(read_pairs(text, planned), planned)
     assert (stage.result, stage.reason) == ("pass", "1 pairs of nodes have at least 47.09 GB/s")
 
 
