@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from botocore.exceptions import ClientError
 from tests.support.sandbox_here import running_sandbox
 from tests.support.stacks import BATCH_STACKS, prepared
 from trainyard.cli import failures
-from trainyard.diagnosis.known_errors import known_error
 from trainyard.jobs.batch_request import BatchRequest, batch_submission
 from trainyard.schedulers.batch.submission import submit_job
 from trainyard.schedulers.job_wait import JobWait, environment_of
@@ -191,17 +189,32 @@ def test_a_job_that_fails_names_the_section_of_the_error_in_its_log(plan, batch)
         submit(plan, batch, wait=JobWait(pause=lambda _: None))
 
 
+class OtherNode(Batch):
+    """A job of two nodes that fails on the second one."""
+
+    def describe_jobs(self, jobs: list[str]) -> dict[str, list[dict[str, Any]]]:
+        if len(jobs) == 2:
+            ended = {"logStreamName": "other/1", "exitCode": 1}
+            return {"jobs": [{"jobId": jobs[0]}, {"jobId": jobs[1], "container": ended}]}
+        (job,) = super().describe_jobs(jobs)["jobs"]
+        return {"jobs": [{**job, "nodeProperties": {"numNodes": 2}}]}
+
+    def paginate(self, **wanted: Any) -> list[dict[str, Any]]:
+        if wanted["logStreamNames"] == ["main/1"]:
+            return super().paginate(**wanted)
+        assert wanted["logStreamNames"] == ["other/1"]
+        message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 29.76 GiB"
+        return [{"events": [{"eventId": "o", "timestamp": 8, "message": message}]}]
+
+
 def test_a_job_that_fails_on_another_node_names_the_section_of_its_error(
     plan, batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    error = known_error(
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", "log"
-    )
-    assert error is not None
-    monkeypatch.setattr("trainyard.schedulers.batch.job_wait.error_in_nodes", lambda *_: error)
-    batch.states = ["RUNNING", "FAILED"]
-    with pytest.raises(failures.JobFailedError, match=re.escape(error.more)):
-        submit(plan, batch, wait=JobWait(pause=lambda _: None))
+    del batch
+    other = OtherNode("RUNNING", "FAILED")
+    monkeypatch.setattr("boto3.client", lambda service, region_name, config=None: other)
+    with pytest.raises(failures.JobFailedError, match="#cuda-out-of-memory"):
+        submit(plan, other, wait=JobWait(pause=lambda _: None))
 
 
 def test_a_log_that_cannot_be_read_does_not_fail_the_job(plan, batch, capsys, monkeypatch) -> None:

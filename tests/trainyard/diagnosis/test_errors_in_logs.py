@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,12 +14,11 @@ from botocore.stub import Stubber
 from kubernetes import client
 from kubernetes.client import ApiException
 
-from tests.support.stacks import stack_plan
 from trainyard.diagnosis.bundle import Bundle
 from trainyard.diagnosis.job_log import LOG_LINES, error_in
 from trainyard.schedulers.batch.job_wait import error_in_nodes
-from trainyard.schedulers.kubernetes import diagnosis as of_kubernetes
-from trainyard.schedulers.slurm import diagnosis as of_slurm
+from trainyard.schedulers.kubernetes.diagnosis import blame_logs
+from trainyard.schedulers.slurm.diagnosis import errors_in_logs
 
 NO_NETWORK = "node-1:99:99 [0] NCCL WARN Error: network Libfabric not found."
 """`ncclNetInit` in https://github.com/NVIDIA/nccl/blob/v2.21.5-1/src/net.cc"""
@@ -58,32 +56,11 @@ def test_the_pods_of_a_cluster_that_have_failed_are_read(
 
     api: Any = None
     monkeypatch.setattr(client, "CoreV1Api", lambda _: Core())
-    pods = [pod("train-0"), pod("train-1"), pod("gone")]
-    found = stack_plan("p5-cb")
-    target = SimpleNamespace(
-        account=SimpleNamespace(usable_kubeconfig=lambda _: ""), is_sandbox=False
-    )
-
-    @contextmanager
-    def reached(_: object) -> Any:
-        yield api
-
-    monkeypatch.setattr(of_kubernetes, "cluster_client", reached)
-    monkeypatch.setattr(of_kubernetes, "outputs", lambda *_, **__: {"kubeconfig": "{}"})
-    monkeypatch.setattr(of_kubernetes, "list_workloads", lambda *_: [])
-    monkeypatch.setattr(of_kubernetes, "add_cluster", lambda *_, **__: ({"i-1"}, pods))
-    clients = {
-        "eks": SimpleNamespace(describe_cluster=lambda **_: {}),
-        "ec2": SimpleNamespace(describe_instances=lambda **_: {"Reservations": []}),
-        "autoscaling": None,
-    }
-    workspace: Any = SimpleNamespace(target=SimpleNamespace(client=clients.get, **vars(target)))
-    of_kubernetes.diagnose(bundle, found, workspace, {})  # pyright: ignore[reportArgumentType]
+    blame_logs(bundle, api, [pod("train-0"), pod("train-1"), pod("gone")])
     (place,) = places(bundle)
     assert place.startswith("- the log of pod team/train-1 has: ")
     assert SECTION in place
-    assert not bundle.missing
-    assert not [each for each in bundle.files if "hf_" in (bundle.directory / each).read_text()]
+    assert "hf_" not in bundle.finish("s")
 
 
 @pytest.mark.parametrize(
@@ -105,23 +82,12 @@ def test_the_newest_logs_of_a_head_node_are_read(
     environment = {"HOME": str(tmp_path), "PATH": f"{squeue.parent}:{os.environ['PATH']}"}
 
     def run(script: str) -> str:
-        if not script.startswith("cd ~"):
-            return ""
         return subprocess.run(
             ["bash"], input=script, env=environment, text=True, capture_output=True, check=True
         ).stdout
 
-    target: Any = SimpleNamespace(is_sandbox=True, client=lambda _: None)
-
-    @contextmanager
-    def reached(*_: object) -> Any:
-        yield SimpleNamespace(run=run, instance_id="i-head")
-
-    plan: Any = SimpleNamespace(name="s")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(of_slurm, "reached_head_node", reached)
-        patch.setattr(of_slurm, "add_events", lambda *_, **__: None)
-        of_slurm.diagnose(bundle, plan, target)
+    named = errors_in_logs(bundle, run)
+    assert [*named] == (["train-12"] if is_named else [])
     found = places(bundle)
     assert bool(found) == is_named
     if is_named:
@@ -131,11 +97,15 @@ def test_the_newest_logs_of_a_head_node_are_read(
 
 def test_a_head_node_without_jobs_has_no_errors_in_logs(bundle: Bundle, tmp_path: Path) -> None:
     environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
-    script = of_slurm.LOG_ENDS.replace("{0}", "begin")
-    done = subprocess.run(
-        ["bash"], input=script, env=environment, text=True, capture_output=True, check=True
-    )
-    assert (done.stdout, done.stderr) == ("", "")
+
+    def run(script: str) -> str:
+        done = subprocess.run(
+            ["bash"], input=script, env=environment, text=True, capture_output=True, check=True
+        )
+        assert done.stderr == ""
+        return done.stdout
+
+    assert errors_in_logs(bundle, run) == {}
     assert not bundle.causes
 
 

@@ -59,12 +59,18 @@ def _cluster(bundle: Bundle, plan: EksPlan, workspace: Workspace) -> str:
             namespaces=namespaces_of(plan, jobs),
             has_logs=not target.is_sandbox,
         )
-        _blame_logs(bundle, api, failed)
+        blame_logs(bundle, api, failed)
         return "\n".join(sorted(ready))
 
 
-def _blame_logs(bundle: Bundle, api: client.ApiClient, pods: Sequence[Any]) -> None:
-    """Add the errors in the logs of pods that have failed, the newest first."""
+def blame_logs(bundle: Bundle, api: client.ApiClient, pods: Sequence[Any]) -> None:
+    """Add the errors in the logs of pods that have failed, the newest first.
+
+    Args:
+        bundle: What is written.
+        api: Client of the cluster.
+        pods: The pods.
+    """
     for pod in reversed(oldest_first(pods)[-MOST_LOGS:]):
         namespace, name = pod.metadata.namespace, pod.metadata.name
         bundle.blame_log(f"pod {namespace}/{name}", error_in_logs(api, namespace, [pod]))

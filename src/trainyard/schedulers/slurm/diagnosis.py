@@ -15,7 +15,7 @@ from trainyard.workspace.target import Target
 _MOST_LOGS = 5
 _LOG_BYTES = 4000
 """Systems Manager returns 24,000 characters at most."""
-LOG_ENDS = f"""\
+_LOG_ENDS = f"""\
 cd ~/{JOBS_DIRECTORY} 2> /dev/null || exit 0
 for path in $(ls -t */*.out 2> /dev/null | head -n {_MOST_LOGS}); do
   name=${{path##*/}}
@@ -46,16 +46,24 @@ def diagnose(bundle: Bundle, plan: ParallelClusterPlan, target: Target) -> None:
 def _head_node(bundle: Bundle, plan: ParallelClusterPlan, target: Target) -> str:
     with reached_head_node(plan, target) as head_node:
         add_head_node(bundle, head_node.run, has_logs=not target.is_sandbox)
-        bundle.add("slurm/errors-in-logs.json", lambda: _errors_in_logs(bundle, head_node.run))
+        bundle.add("slurm/errors-in-logs.json", lambda: errors_in_logs(bundle, head_node.run))
         return head_node.instance_id
 
 
-def _errors_in_logs(bundle: Bundle, run: Run) -> dict[str, str]:
-    """Return the errors in the newest logs of jobs that have failed, by name and id of the job."""
+def errors_in_logs(bundle: Bundle, run: Run) -> dict[str, str]:
+    """Add the errors in the newest logs of jobs that have failed.
+
+    Args:
+        bundle: What is written.
+        run: Runs a script on the head node, and returns its standard output.
+
+    Returns:
+        The sections of the errors, by name and id of the job.
+    """
     # Nobody can know when a program writes its log how a log begins here.
     begin = secrets.token_hex(8)
     found: dict[str, str] = {}
-    for part in run(LOG_ENDS.replace("{0}", begin)).split(begin)[1:]:
+    for part in run(_LOG_ENDS.replace("{0}", begin)).split(begin)[1:]:
         title, _, text = part.partition("\n")
         name, _, state = title.strip().partition(" ")
         error = None if state in _NOT_FAILED else error_in(text)
