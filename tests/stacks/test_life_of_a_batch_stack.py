@@ -312,7 +312,8 @@ def test_verify_judges_the_log_of_the_test_that_it_runs(life: Life) -> None:
     done = life.done["verify"]
     assert done.exit_code == 0, done.said
     results = {each["name"]: each["result"] for each in json.loads(done.stdout)["stages"]}
-    assert (results["test"], results["values"]) == ("pass", "pass")
+    # nccom-test does not count wrong values.
+    assert (results["test"], results["values"]) == ("pass", "skipped")
 
 
 def test_a_program_that_fails_ends_the_command_after_its_log(life: Life) -> None:
