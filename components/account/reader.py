@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 from botocore.parsers import ResponseParserError
 
@@ -18,9 +17,14 @@ from trainyard.components.account.answers import (
     last_call,
     understood,
 )
-from trainyard.components.account.call_failures import CLIENT, explained
+from trainyard.components.account.call_failures import explained
 from trainyard.components.account.error_codes import NOT_ALLOWED, NOT_FOUND
-from trainyard.components.config.provider_settings import is_region
+from trainyard.components.account.session import NO_CREDENTIALS, AccountSession
+from trainyard.components.config.provider_settings import (
+    OF_ENVIRONMENT,
+    ProviderSettings,
+    is_region,
+)
 
 T = TypeVar("T")
 
@@ -35,20 +39,23 @@ class AccountReader:
     A denied call is recorded in `unreadable` and returns an empty result.
     """
 
-    def __init__(self, *, region: str, profile: str | None = None) -> None:
+    def __init__(self, *, region: str, settings: ProviderSettings = OF_ENVIRONMENT) -> None:
         """Create the session without calling AWS.
+
+        Args:
+            region: The region to read from.
+            settings: How the account is reached; by default with what the environment has.
 
         Raises:
             AccountUnreachableError: `region` is not a valid region name.
+            ConfigError: the settings have problems.
         """
         if not is_region(region):
             raise AccountUnreachableError(
                 f"aws:region is no region: {region!r}; set it to one, such as us-west-2"
             )
-        session = boto3.Session(region_name=region, profile_name=profile)
-        self._session = session
+        self.session = AccountSession(settings, region=region)
         self._clients: dict[str, Any] = {}
-        # Sessions are not thread-safe, clients are.
         self._making = threading.Lock()
         self._asking_for_account = threading.Lock()
         self._account_id: str | None = None
@@ -86,8 +93,7 @@ class AccountReader:
         """Return the client of a service by its boto3 name; created on first use."""
         with self._making:
             if service not in self._clients:
-                made: Any = self._session.client(service, config=CLIENT)  # pyright: ignore[reportArgumentType, reportCallIssue]
-                self._clients[service] = made
+                self._clients[service] = self.session.client(service)
             return self._clients[service]
 
     def not_read(self) -> tuple[str, ...]:
@@ -117,10 +123,7 @@ class AccountReader:
         try:
             return understood(call, do(**arguments), do)
         except NoCredentialsError as error:
-            raise AccountUnreachableError(
-                "no AWS credentials were found; log in (`aws sso login`, AWS_PROFILE or the "
-                "AWS_ACCESS_KEY_ID variables), or add --sandbox to run without an account"
-            ) from error
+            raise AccountUnreachableError(NO_CREDENTIALS) from error
         except ClientError as error:
             code = error.response.get("Error", {}).get("Code", "")
             if code in NOT_FOUND:

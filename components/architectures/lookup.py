@@ -26,6 +26,7 @@ from trainyard.components.compute.lookup import (
 from trainyard.components.config.named import Named, names_in
 from trainyard.components.config.network import NewVpc
 from trainyard.components.config.problems import ConfigError
+from trainyard.components.config.provider_settings import OF_ENVIRONMENT, ProviderSettings
 from trainyard.components.named.checks import OBJECT_KINDS
 from trainyard.components.named.lookup import LookUp, NotReadError
 from trainyard.components.network.lookup import (
@@ -59,13 +60,15 @@ def _reading(
         return {"named": {}}
 
 
-def look_up(config: AnyStackConfig, *, region: str, profile: str | None = None) -> AccountFacts:
+def look_up(
+    config: AnyStackConfig, *, region: str, settings: ProviderSettings = OF_ENVIRONMENT
+) -> AccountFacts:
     """Read the facts that the stack file depends on.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
     """
-    reader = AccountReader(region=region, profile=profile)
+    reader = AccountReader(region=region, settings=settings)
     return account_facts(read_side_by_side(account_readings(reader, config)), reader, config)
 
 

@@ -32,6 +32,7 @@ from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.compute.dry_run import launch_rows
 from trainyard.components.compute.lookup import look_up_types
 from trainyard.components.config.problems import Problem
+from trainyard.components.config.provider_settings import OF_ENVIRONMENT, ProviderSettings
 from trainyard.components.config.reservations import CapacityBlock
 from trainyard.components.network.facts import SubnetFacts
 from trainyard.components.quotas.lookup import look_up_vcpu_quota, vcpu_quotas_of
@@ -204,16 +205,18 @@ def run_preflight(
     stack_file: str,
     region: str,
     now: datetime,
+    settings: ProviderSettings = OF_ENVIRONMENT,
     expected: Mapping[str, ReservationFacts] = MappingProxyType({}),
 ) -> Preflight:
     """Run all account checks of a stack, without any change.
 
+    `settings` say how the account is reached, by default with what the environment has.
     `expected` are reservations that do not exist yet, by id; the checks take them as existing.
 
     Raises:
         AccountUnreachableError: no credentials, or no answer.
     """
-    reader = AccountReader(region=region)
+    reader = AccountReader(region=region, settings=settings)
     facts, more = _look_up(reader, config, expected)
     found = examine(config, facts, stack_file=stack_file, region=region, now=now, live=more)
     judged, further = list(account_rows(facts, found.checks)), [*found.rows]

@@ -11,7 +11,7 @@ import trainyard.components.cheap_imports  # noqa: F401 - the first of all
 from trainyard.components import clock
 from trainyard.components.account.reader import AccountUnreachableError
 from trainyard.components.architectures.build import build, import_ahead
-from trainyard.components.architectures.given_config import given_config
+from trainyard.components.architectures.given_config import given_config, given_settings
 from trainyard.components.architectures.lookup import look_up
 from trainyard.components.architectures.plan_stack import with_plan_problems
 from trainyard.components.architectures.prepare import Prepared, prepare
@@ -52,5 +52,5 @@ def prepared() -> Prepared:
     import_ahead(config)
     start_aws_provider()
     region = aws.require("region")
-    facts = look_up(config, region=region, profile=aws.get("profile"))
+    facts = look_up(config, region=region, settings=given_settings(stack_file))
     return prepare(config, facts, stack_file=stack_file, region=region, now=now)

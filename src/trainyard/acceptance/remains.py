@@ -24,6 +24,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from trainyard.components.config.provider_settings import OF_ENVIRONMENT, ProviderSettings
 from trainyard.components.naming import partition
 from trainyard.components.tagging import CLUSTER_TAG, EKS_CLUSTER_TAG, PARALLELCLUSTER_TAG
 from trainyard.workspace.arns import Arn, arn_of
@@ -298,7 +299,12 @@ def made_in(deployment: Deployment) -> list[MadeObject]:
     ]
 
 
-def remains(region: str, cluster: str, made: Iterable[MadeObject] = ()) -> list[str]:
+def remains(
+    region: str,
+    cluster: str,
+    made: Iterable[MadeObject] = (),
+    settings: ProviderSettings = OF_ENVIRONMENT,
+) -> list[str]:
     """Return what an account has of a cluster: a line for each object, with what deletes it.
 
     Log groups that the cluster keeps, as its configuration says, are not among them.
@@ -307,12 +313,13 @@ def remains(region: str, cluster: str, made: Iterable[MadeObject] = ()) -> list[
         region: The region of the cluster.
         cluster: Name of the cluster, which is the value of its tags.
         made: The objects that were in the state.
+        settings: How the account is reached.
 
     Raises:
         BotoCoreError: the request could not be sent.
         ClientError: AWS rejected the request.
     """
-    account, known = LookupAccount(region), list(made)
+    account, known = LookupAccount(region, settings), list(made)
     # What the state had and no lookup finds must be found by its tags.
     own = {name for each in known if _look(each) for name in (each.arn, each.identifier)}
     found = {

@@ -428,6 +428,7 @@ def check_block(target: Target, offering: Offering, entry: BlockEntry) -> Prefli
         stack_file=target.stack_file.name,
         region=offering.region,
         now=clock.now(),
+        settings=target.account.settings,
         expected={EXPECTED_ID: expected_block(offering)},
     )
     if found.problems:

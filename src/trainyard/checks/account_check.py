@@ -32,7 +32,7 @@ def prepared_in_account(target: Target) -> Prepared:
     config = config_of(target.stack_file, network_of=network_reader(target))
     return prepare(
         config,
-        look_up(config, region=target.region),
+        look_up(config, region=target.region, settings=target.account.settings),
         stack_file=target.stack_file.name,
         region=target.region,
         now=clock.now(),

@@ -25,6 +25,9 @@ def live_result(target: Target, refused: ConfigError | None = None) -> CheckResu
         refused: Why `check` refuses its file without the account. The account is asked about what
             the file says otherwise.
     """
+    if refused is not None and target.account.settings.problems:
+        # They are among the refusals, and nothing may be asked with them.
+        return CheckResult(stack_file=target.stack_file, error=refused)
     try:
         with target.access():
             if refused is not None and refused.assumed is not None:
@@ -39,7 +42,11 @@ def live_result(target: Target, refused: ConfigError | None = None) -> CheckResu
 def _assumed_result(target: Target, refused: ConfigError, assumed: Assumed) -> CheckResult:
     """Return the refusals of a file together with what the account refuses besides."""
     found = run_preflight(
-        assumed.config, stack_file=target.stack_file.name, region=target.region, now=clock.now()
+        assumed.config,
+        stack_file=target.stack_file.name,
+        region=target.region,
+        now=clock.now(),
+        settings=target.account.settings,
     )
     further = [each for each in found.problems if assumed.is_of_the_user(each)]
     further = [each for each in further if each not in refused.problems]
@@ -60,7 +67,11 @@ def _preflight_result(target: Target) -> CheckResult:
     except ConfigError as refused:  # the network of another stack that is not up
         return CheckResult(stack_file=target.stack_file, error=refused, stage="preflight")
     found = run_preflight(
-        config, stack_file=target.stack_file.name, region=target.region, now=clock.now()
+        config,
+        stack_file=target.stack_file.name,
+        region=target.region,
+        now=clock.now(),
+        settings=target.account.settings,
     )
     if target.stack_file.facts.needs_aws_cli and not target.is_sandbox:
         found = dataclasses.replace(found, rows=(*found.rows, aws_cli_row()))

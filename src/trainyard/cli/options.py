@@ -10,7 +10,7 @@ import typer
 
 from trainyard.cli import console
 from trainyard.stack_files.stack_files import find_stack_file, stack_names
-from trainyard.workspace.accounts import account_of
+from trainyard.workspace.accounts import target_of
 from trainyard.workspace.target import Target
 
 
@@ -127,6 +127,5 @@ def target(stack: str, *, path: Path | None, sandbox: bool) -> Target:
 
         for sentence in missing_reservations(found.cluster):
             console.progress(f"{found.name}: {sentence}")
-    # The profile of the file is the user's, and not of the sandbox's account.
-    account = account_of(sandbox=sandbox, profile=found.profile)
+    account = target_of(found, sandbox=sandbox).account
     return Target(account.completed(found), account)

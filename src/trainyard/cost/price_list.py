@@ -9,17 +9,15 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import failures
 from trainyard.components import clock
-from trainyard.components.account.reader import AccountReader, AccountUnreachableError
+from trainyard.components.account.reader import AccountUnreachableError
 from trainyard.components.capacity.lookup import with_block_times
 from trainyard.components.catalog.prices import Price, snapshot_prices
 from trainyard.components.cost.item import Prices
 from trainyard.cost.stack_cost import Cost, estimate_of, planned_cost
-from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.target import Target
 
 # How the AWS Price List names the prices of the catalog.
@@ -256,23 +254,24 @@ def current_cost(target: Target, *, listed: Callable[..., Prices] = listed_price
     planned = planned_cost(target.stack_file)
     try:
         with target.access():
-            return _in_account(target.stack_file, planned, None if target.is_sandbox else listed)
+            return _in_account(target, planned, None if target.is_sandbox else listed)
     except (failures.CommandError, AccountUnreachableError) as error:
         why = re.split(r"[;\n]", str(error))[0]
         return planned._replace(notes=(f"the account was not read: {why}",))
 
 
-def _in_account(stack_file: StackFile, planned: Cost, listed: Callable[..., Prices] | None) -> Cost:
+def _in_account(target: Target, planned: Cost, listed: Callable[..., Prices] | None) -> Cost:
+    stack_file = target.stack_file
     notes: list[str] = []
     config = planned.config
     if planned.estimate.blocks:
-        reader = AccountReader(region=stack_file.region)
+        reader = target.reader()
         config = with_block_times(config, reader)
         notes += [f"not read: {call}" for call in reader.not_read()]
     prices = snapshot_prices(stack_file.region)
     if listed is not None:
         keys = [each.key for each in planned.estimate.items]
-        client = boto3.client("pricing", region_name=ENDPOINT_REGION)
+        client = target.account.client("pricing", ENDPOINT_REGION)
         try:
             today = clock.now().date()
             prices = {**prices, **listed(client, stack_file.region, keys, today)}

@@ -24,7 +24,7 @@ def tell_duplicates(workspace: Workspace) -> None:
     try:
         with workspace.target.access():
             found = duplicates(
-                LookupAccount(file.region),
+                LookupAccount(file.region, workspace.target.account.settings),
                 stack=file.stack,
                 project=PROJECT,
                 known=lambda: _ids(workspace),

@@ -17,7 +17,7 @@ from trainyard.changes.kubernetes_creates import (
 from trainyard.changes.refusal import Background, UpdateVerdict, blocks_of, explanation, judge
 from trainyard.cli import console, failures
 from trainyard.components import clock
-from trainyard.components.account.reader import AccountReader, AccountUnreachableError
+from trainyard.components.account.reader import AccountUnreachableError
 from trainyard.components.capacity.facts import ReservationFacts
 from trainyard.components.capacity.lookup import look_up_reservation
 from trainyard.components.catalog.capacity_blocks import terminated_before_end
@@ -55,7 +55,7 @@ def reached_api_server(target: Target, cluster: str) -> Iterator[Get | None]:
         AccountUnreachableError: the account cannot be queried.
     """
     with target.access():
-        reader = AccountReader(region=target.region)
+        reader = target.reader()
         described = reader.ask("eks:DescribeCluster", reader.eks.describe_cluster, name=cluster)
         yield described and (lambda path: get(reader, described["cluster"], path))
 
@@ -270,7 +270,7 @@ def _read(
     blocks: Collection[str], target: Target
 ) -> tuple[dict[str, ReservationFacts | None], datetime]:
     with target.access():
-        reader = AccountReader(region=target.region)
+        reader = target.reader()
         return {block: look_up_reservation(reader, block) for block in blocks}, clock.now()
 
 

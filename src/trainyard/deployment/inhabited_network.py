@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trainyard.cli import console, failures
-from trainyard.components.account.reader import AccountReader
 from trainyard.components.network.lookup import Inhabitant, vpc_inhabitants
 from trainyard.workspace.target import Account, Target
 
@@ -46,7 +45,7 @@ def refuse_inhabited(kept: Iterable[Kept], target: Target) -> None:
 
 def _look_up(vpc_id: str, own: set[str], target: Target) -> tuple[Inhabitant, ...]:
     with target.access():
-        reader = AccountReader(region=target.region)
+        reader = target.reader()
         found = vpc_inhabitants(reader, vpc_id, own)
     if not reader.unreadable:
         return found

@@ -20,6 +20,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import console, failures
+from trainyard.components.config.provider_settings import OF_ENVIRONMENT, ProviderSettings
 from trainyard.components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
 from trainyard.workspace.recovery.account import LookupAccount, tag_map
 from trainyard.workspace.target import Target
@@ -68,7 +69,7 @@ def report_retained(target: Target, *, destroyed: bool) -> None:
     look = what_stays if destroyed else what_failed_creations_left
     try:
         with target.access():
-            said = look(name, region)
+            said = look(name, region, target.account.settings)
     except failures.CommandError as error:
         # The reason for the failed `up` is more important.
         said = unknown(error, cluster_name=name, region=region) if destroyed else ""
@@ -76,12 +77,12 @@ def report_retained(target: Target, *, destroyed: bool) -> None:
         console.answer(said)
 
 
-def what_stays(cluster_name: str, region: str) -> str:
+def what_stays(cluster_name: str, region: str, settings: ProviderSettings = OF_ENVIRONMENT) -> str:
     """Return a message after a destroy of a cluster; empty if nothing is retained.
 
-    The account is that of this process's environment.
+    `settings` say how the account is reached, by default with what the environment has.
     """
-    account = LookupAccount(region)
+    account = LookupAccount(region, settings)
     try:
         if _exists(account, cluster_name):
             return (
@@ -99,13 +100,15 @@ def what_stays(cluster_name: str, region: str) -> str:
     return explanation(gone, kept, region=region) if kept else ""
 
 
-def what_failed_creations_left(cluster_name: str, region: str) -> str:
+def what_failed_creations_left(
+    cluster_name: str, region: str, settings: ProviderSettings = OF_ENVIRONMENT
+) -> str:
     """Return a message after a failed `up`; empty if nothing without a cluster is retained.
 
     CloudFormation rolls back a failed creation and keeps resources with a Retain policy.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
     """
-    account = LookupAccount(region)
+    account = LookupAccount(region, settings)
     try:
         if _exists(account, cluster_name):
             return ""

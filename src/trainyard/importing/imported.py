@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.components.config.problems import ROOT as CLUSTER
+from trainyard.components.config.provider_settings import REGION_KEY
 from trainyard.components.plain_text import fill
 from trainyard.importing.draft import StackDraft, plain_name
 from trainyard.importing.formats import (
@@ -35,7 +36,6 @@ from trainyard.importing.source import (
     text_of,
 )
 from trainyard.stack_files.installation import INSTALLATION
-from trainyard.stack_files.stack_files import REGION_KEY
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
 from trainyard.stack_files.yaml_reader import yaml_text
 

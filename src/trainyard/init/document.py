@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.provider_settings import PROFILE_KEY, REGION_KEY
 from trainyard.components.eks.cluster_review import NEW_RETENTION_DAYS
 from trainyard.init.api_access import PAGE, audit_log_price
 from trainyard.init.design import (
@@ -26,7 +27,7 @@ from trainyard.init.examples import (
 )
 from trainyard.init.stack_text import STEP, TextEntry, entry_of, rendered
 from trainyard.stack_files.installation import INSTALLATION
-from trainyard.stack_files.stack_files import CLUSTER_KEY, PROFILE_KEY, REGION_KEY
+from trainyard.stack_files.stack_files import CLUSTER_KEY
 
 _ENTRY_NAMES = {"capacity-block": "block", "odcr": "training"}
 """Names of the reservations in the shipped stacks."""

@@ -12,7 +12,11 @@ from trainyard.components import clock
 from trainyard.components.architectures.plan_stack import plan_stack
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.problems import ConfigError, Problem
-from trainyard.components.config.provider_settings import provider_problems
+from trainyard.components.config.provider_settings import (
+    PROFILE_KEY,
+    REGION_KEY,
+    provider_problems,
+)
 from trainyard.components.typed_command import as_typed
 from trainyard.init.design import StackDesign
 from trainyard.init.document import stack_file_text
@@ -103,7 +107,8 @@ def account_problems(design: StackDesign) -> Preflight:
 def _problems(design: StackDesign) -> list[Problem]:
     name = _name(design)
     profile = design.profile or None
-    found = provider_problems(region=design.region, profile=profile, stack_file=name)
+    given = {REGION_KEY: design.region, PROFILE_KEY: profile}
+    found = provider_problems(given, stack_file=name)
     try:
         plan_stack(_config(design), stack_file=name, region=design.region, now=clock.now())
     except ConfigError as error:

@@ -207,6 +207,13 @@ def completion(cluster: Any, example: Any = None) -> dict[str, Any]:
     return completion(cluster, example)
 
 
+def accounts() -> frozenset[str]:
+    """Return the ids of the emulated accounts."""
+    from trainyard.sandbox.account.stacks import accounts
+
+    return accounts()
+
+
 def account_ids() -> frozenset[str]:
     """Return every id and name of the sandbox's account."""
     from trainyard.sandbox.account.stacks import account_ids

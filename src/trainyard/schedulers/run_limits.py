@@ -9,7 +9,6 @@ from typing import Any
 
 from trainyard.cli import console
 from trainyard.components import clock
-from trainyard.components.account.reader import AccountReader
 from trainyard.components.capacity.lookup import look_up_reservation
 from trainyard.components.config.reservations import CapacityBlock
 from trainyard.jobs.time_limit import TimeLimit, plan_time_limit
@@ -62,7 +61,7 @@ def _first_end(ends: Sequence[datetime], nodes_leave_before: timedelta) -> datet
 
 def _read_end(target: Target, name: str, block: CapacityBlock) -> datetime | None:
     """Return the end of a Capacity Block in the account; None if it cannot be read."""
-    found = look_up_reservation(AccountReader(region=target.region), block.reservation_id)
+    found = look_up_reservation(target.reader(), block.reservation_id)
     if found is None or found.ends_at is None:
         console.progress(
             f"the end of the Capacity Block {block.reservation_id} cannot be read, so the job has "

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
+from trainyard.components.catalog.provider_keys import PROVIDER_KEYS
+from trainyard.components.config.provider_settings import (
+    ALLOWED_KEY,
+    ENDPOINTS_KEY,
+    FORBIDDEN_KEY,
+    PROFILE_KEY,
+    ROLES_KEY,
+)
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import (
     CLUSTER_KEY,
-    PROFILE_KEY,
     StackFile,
     StackFileError,
     find_stack_file,
@@ -98,15 +105,46 @@ def _is_known(value: Any, known: Set[str]) -> bool:
 def completed(stack_file: StackFile, completion: Mapping[str, Any]) -> StackFile:
     """Return the stack file with its cluster object completed by the sandbox's account.
 
-    The profile is omitted, because it is the user's and the sandbox reads no credentials. Values
-    that Pulumi encrypted are omitted, because only the user has the key and the program does not
-    read them.
+    The rest of its configuration is that of `sandbox_config`.
     """
     cluster = complete(stack_file.cluster, completion)
-    plain = {key: value for key, value in stack_file.config.items() if not _is_encrypted(value)}
-    config = {**plain, CLUSTER_KEY: cluster}
-    config.pop(PROFILE_KEY, None)
+    config = {**sandbox_config(stack_file), CLUSTER_KEY: cluster}
     return dataclasses.replace(stack_file, content={**stack_file.content, "config": config})
+
+
+_OF_THE_USER = frozenset(
+    {PROFILE_KEY, ENDPOINTS_KEY, "aws:stsRegion", "aws:useFipsEndpoint", "aws:useDualstackEndpoint"}
+)
+"""How the user's account is reached; everything of a sandbox is at its own endpoint."""
+
+
+def sandbox_config(stack_file: StackFile) -> dict[str, Any]:
+    """Return the configuration of a stack file without what only the user's account has.
+
+    The profile and the endpoints are omitted, because they are the user's, and so are roles and
+    account ids of none of the sandbox's accounts. Values that Pulumi encrypted are omitted, because
+    only the user has the key and the program does not read them; those of providers are refused.
+    """
+    settings = stack_file.settings
+    ids = {
+        ROLES_KEY: [role.account_id for role in settings.roles],
+        ALLOWED_KEY: settings.allowed_account_ids,
+        FORBIDDEN_KEY: settings.forbidden_account_ids,
+    }
+    foreign = {key for key, accounts in ids.items() if accounts and not _has_sandbox(accounts)}
+    return {
+        key: value
+        for key, value in stack_file.config.items()
+        if key not in _OF_THE_USER | foreign
+        and not (_is_encrypted(value) and str(key).partition(":")[0] not in PROVIDER_KEYS)
+    }
+
+
+def _has_sandbox(account_ids: Iterable[str]) -> bool:
+    # Only commands with --sandbox need it.
+    from trainyard.sandboxes.client import accounts
+
+    return any(each in accounts() for each in account_ids)
 
 
 def _is_encrypted(value: Any) -> bool:

@@ -11,9 +11,9 @@ from trainyard.components.architectures.registry import ARCHITECTURES
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.config.network import ExistingVpc, StackNetwork, unread_network
 from trainyard.components.config.problems import ConfigError
-from trainyard.components.config.provider_settings import provider_problems
+from trainyard.components.config.provider_settings import provider_problems, token_problems
 from trainyard.policies.rule_names import unknown_rules
-from trainyard.stack_files.stack_files import PROFILE_KEY, REGION_KEY, StackFile
+from trainyard.stack_files.stack_files import StackFile
 
 if TYPE_CHECKING:
     from trainyard.components.any_plan import AnyPlan
@@ -70,11 +70,9 @@ def config_of(
         ConfigError: the configuration is invalid; the error lists every problem.
     """
     name = stack_file.name
-    missing = provider_problems(
-        region=stack_file.config.get(REGION_KEY),
-        profile=stack_file.config.get(PROFILE_KEY),
-        stack_file=name,
-    )
+    missing = provider_problems(stack_file.config, stack_file=name)
+    if stack_file.facts.has_kubernetes:
+        missing += token_problems(stack_file.settings, stack_file=name)
     try:
         config = load_stack_config(
             stack_file.cluster,

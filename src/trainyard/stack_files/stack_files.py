@@ -13,6 +13,11 @@ from typing import Any
 
 from trainyard.components.architectures.registry import ArchitectureFacts, facts_of
 from trainyard.components.catalog.kueue import CONTROLLER_RELEASES
+from trainyard.components.config.provider_settings import (
+    REGION_KEY,
+    ProviderSettings,
+    provider_settings,
+)
 from trainyard.stack_files.installation import INSTALLATION, OWN_FILES, PROJECT, Installation
 from trainyard.stack_files.stacks_directory import (
     chosen_directory,
@@ -25,8 +30,6 @@ from trainyard.stack_files.yaml_limits import UnreadableYamlError
 from trainyard.stack_files.yaml_reader import read_written, read_yaml
 
 CLUSTER_KEY = f"{PROJECT}:cluster"
-REGION_KEY = "aws:region"
-PROFILE_KEY = "aws:profile"
 
 # Names of files and directories contain the stack name. In addition to Pulumi's rule, it must begin
 # with a letter or digit:
@@ -103,9 +106,9 @@ class StackFile:
         return str(self.config.get(REGION_KEY) or "")
 
     @property
-    def profile(self) -> str:
-        """The AWS profile of the engine and the program; empty if the file has none."""
-        return str(self.config.get(PROFILE_KEY) or "")
+    def settings(self) -> ProviderSettings:
+        """How engine, program and commands reach the account of the stack."""
+        return provider_settings(self.config, stack_file=self.name)
 
     @property
     def cluster(self) -> Any:

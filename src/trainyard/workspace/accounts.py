@@ -10,12 +10,14 @@ import contextlib
 import json
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from trainyard.components.config.provider_settings import OF_ENVIRONMENT, ProviderSettings
+from trainyard.stack_files.completion import sandbox_config
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.recovery.timeouts import IN_AN_ACCOUNT, IN_THE_SANDBOX
 from trainyard.workspace.target import Account, Target
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 class AwsAccount(Account):
     """The user's account on AWS."""
 
-    profile: str = ""
+    settings: ProviderSettings = OF_ENVIRONMENT
 
     is_sandbox = False
     option = ""
@@ -56,10 +58,10 @@ class AwsAccount(Account):
     def access(self) -> Iterator[None]:
         """Let boto3 use the credentials of the profile or of the environment."""
         from trainyard.engine.environment import process_environment, profile_environment
-        from trainyard.workspace.session import require_credentials
+        from trainyard.workspace.session import require_account
 
-        with process_environment(profile_environment(os.environ, self.profile)):
-            require_credentials()
+        with process_environment(profile_environment(os.environ, self.settings.profile)):
+            require_account(self.settings)
             yield
 
     def lock_file(self, stack_file: StackFile) -> Path:
@@ -97,8 +99,10 @@ class AwsAccount(Account):
 class SandboxAccount(Account):
     """The emulated account of the sandbox on this machine."""
 
+    settings: ProviderSettings = OF_ENVIRONMENT
+    """Without a profile: the environment of the engine has the credentials of the sandbox."""
+
     is_sandbox = True
-    profile = ""  # the environment of its engine has its credentials
     option = " --sandbox"
     timeouts = IN_THE_SANDBOX
     join_seconds = 120.0
@@ -126,8 +130,10 @@ class SandboxAccount(Account):
         """Let boto3 use the endpoint of the running sandbox."""
         from trainyard.engine.environment import process_environment
         from trainyard.sandboxes.session import running_sandbox
+        from trainyard.workspace.session import require_account
 
         with process_environment(running_sandbox().aws_environment()):
+            require_account(self.settings)
             yield
 
     def lock_file(self, stack_file: StackFile) -> Path:
@@ -186,10 +192,13 @@ class SandboxAccount(Account):
 
 
 def account_of(*, sandbox: bool, profile: str = "") -> Account:
-    """Return the account that `--sandbox` selects."""
-    return SandboxAccount() if sandbox else AwsAccount(profile)
+    """Return the account that `--sandbox` selects, for commands without a stack."""
+    return SandboxAccount() if sandbox else AwsAccount(ProviderSettings(profile=profile))
 
 
 def target_of(stack_file: StackFile, *, sandbox: bool) -> Target:
-    """Return a stack in the account that `--sandbox` selects, with the profile of its file."""
-    return Target(stack_file, account_of(sandbox=sandbox, profile=stack_file.profile))
+    """Return a stack in the account that `--sandbox` selects, with the settings of its file."""
+    if not sandbox:
+        return Target(stack_file, AwsAccount(stack_file.settings))
+    own = replace(stack_file, content={**stack_file.content, "config": sandbox_config(stack_file)})
+    return Target(stack_file, SandboxAccount(own.settings))

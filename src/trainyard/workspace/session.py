@@ -11,6 +11,9 @@ import typer
 
 from trainyard.cli import console, failures
 from trainyard.cli.command_line import at_the_end
+from trainyard.components.account.answers import AccountUnreachableError
+from trainyard.components.config.problems import ConfigError
+from trainyard.components.config.provider_settings import ProviderSettings
 from trainyard.engine.engine_process import PulumiCommand
 from trainyard.engine.environment import (
     account_environment,
@@ -54,6 +57,27 @@ def require_credentials() -> None:
             "  to log in: `aws configure sso`, then `aws sso login`, or set AWS_PROFILE\n"
             "  to run without an account: add --sandbox"
         )
+
+
+def require_account(settings: ProviderSettings) -> None:
+    """Raise an error if this process cannot use the account as the engine does.
+
+    Raises:
+        ConfigError: the settings of the stack file cannot be used.
+        WrongUseError: there are no credentials, a role cannot be assumed, or the account is not
+            allowed.
+    """
+    if settings.problems:
+        raise ConfigError(settings.problems, stack_file=settings.stack_file)
+    require_credentials()
+    if not settings.is_guarded:
+        return
+    from trainyard.components.account.session import AccountSession
+
+    try:
+        AccountSession(settings).prove()
+    except AccountUnreachableError as error:
+        raise failures.WrongUseError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +217,8 @@ def account_workspace(target: Target) -> Workspace:
         WrongUseError: no credentials, no passphrase, or no AWS CLI for an EKS stack.
     """
     stack_file = target.stack_file
-    require_credentials()
+    with target.access():
+        pass  # the engine reaches the account by itself, if it can be reached
     if stack_file.facts.needs_aws_cli:
         require_aws_cli()
     backend = backend_variables(stack_file)

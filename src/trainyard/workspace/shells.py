@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from trainyard.cli import console, failures, options
-from trainyard.engine.environment import profile_environment
+from trainyard.components.account.session import AccountSession
 from trainyard.workspace.target import Target
 
 _INSTALL = {
@@ -46,5 +46,8 @@ def become(command: Sequence[str], target: Target) -> NoReturn:
                 f"{_INSTALL[program]}"
             )
     console.progress(shlex.join(command))
-    environment = profile_environment(os.environ, target.stack_file.profile)
+    with target.access():
+        # The program outlives this process, so it gets the credentials that are used now.
+        session = AccountSession(target.account.settings, region=target.region)
+        environment = session.environment(os.environ)
     os.execvpe(command[0], [*command], environment)  # noqa: S606 - no shell

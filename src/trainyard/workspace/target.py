@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from botocore.config import Config
 
+    from trainyard.components.account.reader import AccountReader
+    from trainyard.components.config.provider_settings import ProviderSettings
     from trainyard.workspace.workspace import Workspace
 
 
@@ -29,8 +31,8 @@ class Account(ABC):
     """An account of AWS, or the emulated one of the sandbox."""
 
     is_sandbox: ClassVar[bool]
-    profile: str
-    """The AWS profile, which the engine uses too; empty for the credentials of the environment."""
+    settings: ProviderSettings
+    """How the account is reached: as the engine does, with the settings of the stack file."""
     option: ClassVar[str]
     """The option that selects it in a command, with a leading space."""
     timeouts: ClassVar[Timeouts]
@@ -61,8 +63,28 @@ class Account(ABC):
         """Let boto3 in this process use the account.
 
         Raises:
-            WrongUseError: there are no credentials.
+            WrongUseError: there are no credentials, a role cannot be assumed, or the account is not
+                allowed.
+            ConfigError: the settings of the stack file cannot be used.
         """
+
+    def client(self, service: str, region: str, config: Config | None = None) -> Any:
+        """Return the boto3 client of a service in a region, within `access`.
+
+        Args:
+            service: Name of the service, as boto3 has it.
+            region: A region.
+            config: Its time limits and repeats; by default `CLIENT`.
+        """
+        from trainyard.components.account.session import AccountSession
+
+        return AccountSession(self.settings, region=region).client(service, config)
+
+    def reader(self, region: str) -> AccountReader:
+        """Return the reader of a region of the account, within `access`."""
+        from trainyard.components.account.reader import AccountReader
+
+        return AccountReader(region=region, settings=self.settings)
 
     @abstractmethod
     def lock_file(self, stack_file: StackFile) -> Path:
@@ -152,11 +174,11 @@ class Target:
             service: Name of the service, as boto3 has it.
             config: Its time limits and repeats; by default `CLIENT`.
         """
-        import boto3
+        return self.account.client(service, self.region, config)
 
-        from trainyard.components.account.call_failures import CLIENT
-
-        return boto3.client(service, region_name=self.region, config=config or CLIENT)  # pyright: ignore[reportArgumentType, reportCallIssue]
+    def reader(self) -> AccountReader:
+        """Return the reader of the region of the stack, within `access`."""
+        return self.account.reader(self.region)
 
     @property
     def lock_file(self) -> Path:

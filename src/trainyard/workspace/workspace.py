@@ -204,7 +204,7 @@ def _recover(workspace: Workspace, report: Report) -> None:
         workspace.command,
         stack=target.stack,
         region=target.region,
-        profile=target.account.profile,
+        settings=target.account.settings,
         timeouts=target.account.timeouts,
         report=report,
     )

@@ -7,8 +7,6 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import boto3
-
 from trainyard.capacity import block_purchase
 from trainyard.capacity.block_purchase import (
     EXPECTED_ID,
@@ -219,7 +217,7 @@ class Buyer:
             asked_at=clock.now(),
         )
         # boto3 would repeat a request without an answer, and buy twice.
-        ec2 = boto3.client("ec2", region_name=offering.region, config=UNREPEATED)
+        ec2 = self.target.account.client("ec2", offering.region, UNREPEATED)
         arguments = purchase_arguments(purchase)
         refusal = block_purchase.dry_run(PURCHASE, ec2.purchase_capacity_block, **arguments)
         if refusal:
@@ -316,6 +314,6 @@ def buy(
         Buyer(
             target=target,
             records=records_of(target.account, target.stack_file),
-            reader=AccountReader(region=target.region),
+            reader=target.reader(),
             check=check,
         ).buy(offering_id, entry=entry, price=price)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-import boto3
-
 from trainyard.capacity import block_purchase
 from trainyard.capacity.block_purchase import confirm_price, look_up
 from trainyard.capacity.extension import (
@@ -109,7 +107,7 @@ class Extender:
             asked_at=clock.now(),
         )
         # boto3 would repeat a request without an answer, and buy twice.
-        ec2 = boto3.client("ec2", region_name=offering.region, config=UNREPEATED)
+        ec2 = self.account.client("ec2", offering.region, UNREPEATED)
         do = ec2.purchase_capacity_block_extension
         arguments = {
             "CapacityBlockExtensionOfferingId": offering.offering_id,
@@ -177,5 +175,5 @@ def extend(reservation_id: str, hours: int, account: Account, *, region: str, pr
             reservation_id=reservation_id,
             account=account,
             records=records,
-            reader=AccountReader(region=region_of(region, account)),
+            reader=account.reader(region_of(region, account)),
         ).extend(hours, price=price)

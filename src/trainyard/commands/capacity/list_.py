@@ -20,7 +20,6 @@ from trainyard.capacity.wording import both, money
 from trainyard.cli import console, failures, options
 from trainyard.cli.panel import LOG_WIDTH, plain
 from trainyard.components import clock
-from trainyard.components.account.reader import AccountReader
 from trainyard.components.capacity.facts import LATER, state_text
 from trainyard.sandboxes.session import holds_stack
 from trainyard.stack_files.installation import INSTALLATION
@@ -49,7 +48,7 @@ def list_reservations(regions: Sequence[str], account: Account, *, as_json: bool
 
 
 def _listed(region: str, account: Account) -> list[ListedReservation]:
-    reader = AccountReader(region=region)
+    reader = account.reader(region)
     stack_files = [each.stack_file for each in known_stacks(account)]
     found = listed_reservations(
         reader,

@@ -36,7 +36,7 @@ def release(reservation_id: str, account: Account, *, region: str, confirm: str)
         CommandError: EC2 refuses the call.
     """
     with capacity_account(account):
-        reader = AccountReader(region=region_of(region, account))
+        reader = account.reader(region_of(region, account))
         stacks = stacks_by_reservation(
             (each.stack_file for each in known_stacks(account)), reader.region
         )

@@ -26,7 +26,6 @@ from trainyard.capacity.wording import local, money, utc
 from trainyard.cli import console, failures
 from trainyard.cli.panel import LOG_WIDTH, plain
 from trainyard.components import clock
-from trainyard.components.account.reader import AccountReader
 from trainyard.components.catalog.prices import on_demand_price
 from trainyard.components.config.problems import ConfigError
 from trainyard.workspace.target import Account, Target
@@ -94,7 +93,7 @@ def search(
         problems = [*request_problems(request, now)]
         if problems:
             raise ConfigError(problems, stack_file="capacity search")
-        found = _found(request, target)
+        found = _found(request, account, target)
         records_of(account).remember(found.offerings, now)
     failed = [each for each in found.answers if each.failure]
     if as_json:
@@ -107,13 +106,13 @@ def search(
         raise failures.CommandError("no region has answered the search")
 
 
-def _found(request: SearchRequest, target: Target | None) -> FoundOffers:
+def _found(request: SearchRequest, account: Account, target: Target | None) -> FoundOffers:
     answers: list[RegionAnswer] = []
     odcrs: list[OdcrOffer] = []
     zones: StackZones | None = None
     for region in request.regions:
         console.progress(f"asking EC2 in {region}")
-        reader = AccountReader(region=region)
+        reader = account.reader(region)
         answer = offerings_in(reader, request)
         answers.append(answer)
         if not answer.failure and not request.is_ultraserver:

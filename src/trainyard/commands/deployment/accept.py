@@ -128,7 +128,8 @@ class AcceptedStack:
         """Return what the account has of the cluster, and of what was in the state."""
         config: Any = config_of(self.stack_file)
         with self.target.access():
-            return remains(self.stack_file.region, config.name, made)
+            settings = self.target.account.settings
+            return remains(self.stack_file.region, config.name, made, settings)
 
     def node(self) -> str:
         """Return the name of a node that the test runs on.

@@ -28,10 +28,10 @@ from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import StackFile, StackFileError, find_stack_file, names_in
 from trainyard.stack_files.stack_outline import capacity_blocks_of, instance_types_of, nodes_of
 from trainyard.stack_files.stacks_directory import stacks_directory
-from trainyard.workspace.accounts import account_of
+from trainyard.workspace.accounts import account_of, target_of
 from trainyard.workspace.exported_state import StackState, listed_states, sandbox_states
 from trainyard.workspace.project import sandbox_directory
-from trainyard.workspace.target import Account
+from trainyard.workspace.target import Account, Target
 
 _NOT_DEPLOYED, _UNKNOWN = StackState("not deployed"), StackState("unknown")
 
@@ -203,22 +203,21 @@ def _block_ends(stack_file: StackFile, *, is_read: bool) -> tuple[datetime | Non
         from trainyard.stack_files.completion import completed, sandbox_completion
 
         stack_file = completed(stack_file, sandbox_completion(stack_file))
+    target = target_of(stack_file, sandbox=is_read)
     blocks = capacity_blocks_of(stack_file).values()
-    ends = [_end(block, stack_file.region, is_read=is_read) for block in blocks]
+    ends = [_end(block, target, is_read=is_read) for block in blocks]
     known = [end for end in ends if end is not None]
     return min(known, default=None), len(known) < len(ends)
 
 
-def _end(block: Mapping[str, Any], region: str, *, is_read: bool) -> datetime | None:
+def _end(block: Mapping[str, Any], target: Target, *, is_read: bool) -> datetime | None:
     written, identifier = block.get("ends_at"), block.get("reservation_id")
     if written:
         with contextlib.suppress(ValueError):
             return datetime.fromisoformat(str(written).replace(" +0000 UTC", "+00:00"))
-    if not is_read or not isinstance(identifier, str):
+    if not is_read or target.account.settings.problems or not isinstance(identifier, str):
         return None
-    from trainyard.components.account.reader import AccountReader
-
-    found = look_up_reservation(AccountReader(region=region), identifier)
+    found = look_up_reservation(target.reader(), identifier)
     return found.ends_at if found else None
 
 

@@ -37,7 +37,7 @@ def _forget_gone(workspace: Workspace) -> None:
         workspace.command,
         stack=target.stack,
         region=target.region,
-        profile=target.account.profile,
+        settings=target.account.settings,
         timeouts=target.account.timeouts,
         report=console.progress,
     )

@@ -78,13 +78,11 @@ def _watched(outputs: Mapping[str, Any], target: Target) -> Iterator[tuple[str, 
     """Yield the newest figures and the alarms of a stack with `monitoring`."""
     if "monitoring" not in outputs:
         return
-    import boto3
-
     from trainyard.monitoring.figures import monitored
 
     try:
         with target.access():
-            client = boto3.client("cloudwatch", region_name=target.region)
+            client = target.client("cloudwatch")
             yield from monitored(outputs["monitoring"], client, clock.now())
     except failures.WrongUseError as error:
         yield "monitoring", f"cannot be read: {error}"

@@ -12,7 +12,6 @@ import typer
 
 from trainyard.cli import console, failures, options
 from trainyard.components import clock
-from trainyard.components.account.reader import AccountReader
 from trainyard.components.capacity.lookup import with_block_times
 from trainyard.components.capacity.timeline import Moment, Timeline, block_timelines
 from trainyard.progress.durations import duration
@@ -36,7 +35,7 @@ def timeline(
     """
     target = options.target(stack, path=stack_file, sandbox=sandbox)
     with target.access():
-        reader = AccountReader(region=target.region)
+        reader = target.reader()
         timelines = block_timelines(with_block_times(config_of(target.stack_file), reader))
         now = clock.now()
     if not timelines:

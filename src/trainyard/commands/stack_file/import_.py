@@ -12,7 +12,6 @@ import typer
 
 from trainyard.cli import console, failures, options
 from trainyard.commands.stack_file.lint import Parameters, Region, split_files
-from trainyard.components.account.reader import AccountReader
 from trainyard.components.config.problems import ConfigError
 from trainyard.importing.formats import without_siblings
 from trainyard.importing.import_report import show_report
@@ -72,13 +71,14 @@ def import_(
     only_live = {"--kind": bool(kind), "--adopt": adopt, "--sandbox": sandbox}
     _refuse_no_source(files, live, [option for option, given in only_live.items() if given])
     if live:
+        account = account_of(sandbox=sandbox)
         read = [
             read_from_account(
                 WantedCluster(live, name, adopt),
-                account_of(sandbox=sandbox),
+                account,
                 kind=kind,
                 region=region,
-                reader=context.obj or AccountReader,
+                reader=context.obj or account.reader,
             )
         ]
     else:

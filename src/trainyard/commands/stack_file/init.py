@@ -246,7 +246,7 @@ def _regions(request: InitRequest, usual: str, ask: Ask) -> tuple[str, ...]:
     if ask is not ask_in_terminal:
         return ()
     try:
-        reader = AccountReader(region=usual, profile=request.profile or None)
+        reader = account_of(sandbox=request.sandbox, profile=request.profile).reader(usual)
         return enabled_regions(reader) or known_regions()
     except AccountUnreachableError:
         return known_regions()
@@ -254,7 +254,7 @@ def _regions(request: InitRequest, usual: str, ask: Ask) -> tuple[str, ...]:
 
 def _listed(request: InitRequest, account: Account) -> AccountListing:
     console.progress(f"reading the account in {request.region}")
-    reader = AccountReader(region=request.region, profile=request.profile or None)
+    reader = account_of(sandbox=request.sandbox, profile=request.profile).reader(request.region)
     types = {*offers.accelerated_types(request.region), *request.instance_types}
     listing = account.listing(reader, types)
     denied = listing.denied(*_NEEDED)

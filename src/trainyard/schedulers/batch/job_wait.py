@@ -10,17 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from trainyard.cli import console, failures
-from trainyard.components.account.call_failures import CLIENT, explained, is_transient
+from trainyard.components.account.call_failures import explained, is_transient
 from trainyard.diagnosis.job_log import MOST_LOGS, LogEnd, sections
 from trainyard.diagnosis.known_errors import KnownError
 from trainyard.diagnosis.waiting_job import ENDED, WAITING
 from trainyard.jobs.batch_request import BatchSubmission
 from trainyard.schedulers.job_wait import QUIET_SECONDS, JobWait, look_again
 from trainyard.schedulers.log_events import LogEvents
+from trainyard.workspace.target import Target
 
 LOG_GROUP = "/aws/batch/job"
 """Log group of Batch jobs.
@@ -181,7 +181,7 @@ def _gave_up(job: Mapping[str, Any], why: list[str], wait: JobWait) -> str:
 class MainLog:
     """The log of the main node, which has the result; it is printed as it grows."""
 
-    region: str
+    target: Target
     submission: BatchSubmission
     show: Callable[[str], object]
     events: dict[str, LogEvents] = field(default_factory=dict[str, LogEvents])
@@ -223,7 +223,7 @@ class MainLog:
             return None
 
     def _client(self) -> Any:
-        return boto3.client("logs", region_name=self.region, config=CLIENT)
+        return self.target.client("logs")
 
 
 def error_in_nodes(batch: Any, logs: Any, job: Mapping[str, Any]) -> KnownError | None:

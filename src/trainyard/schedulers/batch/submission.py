@@ -19,12 +19,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import boto3
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 
 from trainyard.cli import console, failures
 from trainyard.components.account.call_failures import (
-    CLIENT,
     UNREPEATED,
     explained,
     says_nothing_of_the_request,
@@ -113,12 +111,12 @@ def submit_job(
             logs = f"{target.command('logs')} {job_id} --follow"
             console.progress("\n  ".join([*follow, logs, cancel]))
         if wait:
-            log = MainLog(plan.region, submission, wait.show)
+            log = MainLog(target, submission, wait.show)
             try:
                 wait_for(
                     batch,
                     job_id,
-                    lambda job: _explain(job, batch, plan, submission),
+                    lambda job: _explain(job, target, plan, submission),
                     wait,
                     log,
                     find_error=log.error_of,
@@ -130,7 +128,7 @@ def submit_job(
 
 def _explain(
     job: Mapping[str, Any],
-    batch: Any,
+    target: Target,
     plan: BatchPlan,
     submission: BatchSubmission,
 ) -> list[str]:
@@ -141,8 +139,8 @@ def _explain(
     members = [m.rpartition("/")[2] for each in capacities for m in each.reservation_group_members]
     try:
         queued = read_queued_job(
-            batch,
-            boto3.client("ec2", region_name=plan.region, config=CLIENT),
+            target.client("batch"),
+            target.client("ec2"),
             job,
             environment=name,
             stack=plan.name,
@@ -181,7 +179,7 @@ def _require_secrets(batch: Any, submission: BatchSubmission, target: Target) ->
         )
     account_id = newest["jobDefinitionArn"].split(":")[4]
     for variable, text in submission.secrets.items():
-        if _is_missing(SecretArn(text), account_id):
+        if _is_missing(SecretArn(text), account_id, target):
             raise failures.CommandError(
                 f"the secret of {variable} does not exist: {text}; create it, or correct "
                 "`secrets` of the job definition in the stack file"
@@ -196,14 +194,14 @@ def _secrets_of(definition: Mapping[str, Any]) -> dict[str, str]:
     return {each["name"]: each["valueFrom"] for each in listed}
 
 
-def _is_missing(secret: SecretArn, account_id: str) -> bool:
+def _is_missing(secret: SecretArn, account_id: str, target: Target) -> bool:
     """Return whether AWS says that a secret does not exist, without reading its value.
 
     https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_DescribeSecret.html and
     https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_DescribeParameters.html:
     parameters of other accounts are listed elsewhere
     """
-    client = boto3.client(secret.service, region_name=secret.region, config=CLIENT)
+    client = target.account.client(secret.service, secret.region)
     try:
         if secret.service == "ssm":
             name = secret.parameter

@@ -77,11 +77,10 @@ def _nodes(environment: Mapping[str, Any]) -> str:
 
 def _queues(outputs: Mapping[str, Any], target: Target) -> Iterator[tuple[str, str]]:
     """Yield the number of jobs in each job queue, by state, and the closed environments."""
-    import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 
     with target.access():
-        batch = boto3.client("batch", region_name=target.region)
+        batch = target.client("batch")
         environments = outputs.get("compute_environments", {}).values()
         for queue in dict.fromkeys(str(each["job_queue"]) for each in environments):
             try:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-import boto3
 from botocore.exceptions import ClientError
 
-from trainyard.components.account.call_failures import CLIENT
+from trainyard.components.account.session import AccountSession
+from trainyard.components.config.provider_settings import OF_ENVIRONMENT, ProviderSettings
 from trainyard.components.tagging import RESOURCE_TAG, resource_tag
 from trainyard.workspace.recovery.operations import PendingCreate
 
@@ -39,15 +39,20 @@ class FoundObject:
 class LookupAccount:
     """A region of an account, read-only."""
 
-    def __init__(self, region: str) -> None:
-        """Take endpoint, profile and credentials from the environment of this process."""
-        self._session = boto3.Session(region_name=region)
+    def __init__(self, region: str, settings: ProviderSettings = OF_ENVIRONMENT) -> None:
+        """Create the session without calling AWS.
+
+        Args:
+            region: The region.
+            settings: How the account is reached; by default with what the environment has.
+        """
+        self._session = AccountSession(settings, region=region)
         self._clients: dict[str, Any] = {}
 
     def client(self, service: str) -> Any:
         """Return the boto3 client of a service."""
         if service not in self._clients:
-            self._clients[service] = self._session.client(service, config=CLIENT)
+            self._clients[service] = self._session.client(service)
         return self._clients[service]
 
     def all(self, service: str, operation: str, key: str, **arguments: Any) -> list[Any]:

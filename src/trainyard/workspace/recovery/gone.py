@@ -18,6 +18,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from trainyard.components.config.provider_settings import OF_ENVIRONMENT, ProviderSettings
 from trainyard.engine.engine_process import PulumiCommand
 from trainyard.engine.environment import process_environment, profile_environment
 from trainyard.workspace.arns import arn_of
@@ -72,7 +73,7 @@ def forget_gone(
     *,
     stack: str,
     region: str,
-    profile: str = "",
+    settings: ProviderSettings = OF_ENVIRONMENT,
     timeouts: Timeouts,
     report: Report,
     lookup_of: LookupOf = lookup_of,
@@ -86,8 +87,8 @@ def forget_gone(
     candidates = [each for each in resources_of(deployment) if _is_candidate(each, lookup_of)]
     if not candidates:
         return
-    with process_environment(profile_environment(command.environment, profile)):
-        account = LookupAccount(region)
+    with process_environment(profile_environment(command.environment, settings.profile)):
+        account = LookupAccount(region, settings)
         try:
             own = account.client("sts").get_caller_identity()["Account"]
             objects = [(r["urn"], r["id"]) for r in candidates if _is_of(r, region, own)]

@@ -11,6 +11,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from trainyard.components.config.provider_settings import OF_ENVIRONMENT, ProviderSettings
 from trainyard.components.typed_command import pulumi_command
 from trainyard.engine.engine_process import PulumiCommand
 from trainyard.engine.environment import process_environment, profile_environment
@@ -96,7 +97,7 @@ def recover(
     *,
     stack: str,
     region: str,
-    profile: str = "",
+    settings: ProviderSettings = OF_ENVIRONMENT,
     timeouts: Timeouts,
     report: Report,
     lookup_of: LookupOf = lookup_of,
@@ -104,7 +105,7 @@ def recover(
     """Complete what an earlier command started and did not finish, and report it.
 
     Leftover processes are ended; nothing in the account is changed. The account is the one that the
-    engine uses: its environment, the region and the profile of the stack.
+    engine uses: its environment, the region and the settings of the stack.
 
     Raises:
         CreatesPendingError: it is unknown which objects exist; nothing was changed.
@@ -117,8 +118,8 @@ def recover(
     for pid in end_leftovers(command.environment, stack=stack):
         report(f"terminated process {pid}, which a killed command left running")
     lookup = _LookUp(stack, timeouts, report, written_at(deployment), lookup_of)
-    with process_environment(profile_environment(command.environment, profile)):
-        account = LookupAccount(region)
+    with process_environment(profile_environment(command.environment, settings.profile)):
+        account = LookupAccount(region, settings)
         objects = lookup.objects(account, pending_creates(deployment))
         failed = lookup.failed(account, halves)
         lookup.wait_for_updates(account, updates_begun(deployment))
