@@ -11,6 +11,7 @@ import pulumi_aws as aws
 import pulumi_eks as eks
 import pulumi_kubernetes as kubernetes
 
+from trainyard.components.config.provider_settings import provider_settings
 from trainyard.components.eks.addons.eks_managed import POD_IDENTITY_AGENT
 from trainyard.components.eks.plan import AddonPlan, AddonVersions, LogGroupPlan, PodIdentityPlan
 from trainyard.components.identity.service_account_role import (
@@ -249,6 +250,20 @@ class ClusterAccess:
     """Cluster security group that EKS creates, for traffic between control plane and nodes."""
 
 
+def _credentials() -> eks.KubeconfigOptionsArgs | None:
+    """Return the role that the kubeconfig assumes; None without roles in the stack file.
+
+    The role makes the cluster, so that it alone can log in to it. Without this argument, the package
+    takes the profile of the stack file and no role: `createCluster` in `cluster.ts`.
+    """
+    settings = provider_settings(pulumi.runtime.get_config_env(), stack_file=pulumi.get_stack())
+    if not settings.roles:
+        return None
+    return eks.KubeconfigOptionsArgs(
+        role_arn=settings.roles[-1].role_arn, profile_name=settings.profile or None
+    )
+
+
 class EksCluster(pulumi.ComponentResource):
     """An EKS control plane with pinned `vpc-cni` and `kube-proxy`, and no nodes.
 
@@ -300,6 +315,7 @@ class EksCluster(pulumi.ComponentResource):
                 version=args.addon_versions.kube_proxy
             ),
             coredns_addon_options=eks.CoreDnsAddonOptionsArgs(enabled=False),
+            provider_credential_opts=_credentials(),
             tags=dict(args.tags),
             opts=pulumi.ResourceOptions(parent=self, transforms=[leave_aws_auth_to_its_owners]),
         )

@@ -98,6 +98,8 @@ def _parser() -> argparse.ArgumentParser:
     get_token = operations.add_parser("get-token", allow_abbrev=False, add_help=False)
     get_token.add_argument("--cluster-name", required=True)
     get_token.add_argument("--output", choices=["json"])
+    # The AWS CLI takes the beginning of an option for the option; pulumi-eks writes `--role`.
+    get_token.add_argument("--role-arn", "--role")
     # Global options may precede or follow the operation; without a default, the first one stays.
     get_token.add_argument("--region", default=argparse.SUPPRESS)
     return parser

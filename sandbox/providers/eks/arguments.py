@@ -36,8 +36,16 @@ REQUIRED: Mapping[str, Any] = {
     "vpcId": ANY,
 }
 """By argument: the recorded values, or the same for each part of an object."""
-OPTIONAL = frozenset({"enabledClusterLogTypes", "encryptionConfigKeyArn", "publicAccessCidrs"})
-"""Arguments that are in some recordings only; their values are passed on."""
+OPTIONAL = frozenset(
+    {
+        "enabledClusterLogTypes",
+        "encryptionConfigKeyArn",
+        "providerCredentialOpts",
+        "publicAccessCidrs",
+    }
+)
+"""Arguments that are in some recordings only, and `providerCredentialOpts`, which is in none: its
+effect is that of the source, `generateKubeconfig` in `nodejs/eks/cluster/cluster.ts`."""
 
 NO_DEFAULT_VPC = (
     "the package looks up the default VPC where vpcId is not given, and an account need not have "

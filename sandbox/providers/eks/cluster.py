@@ -182,7 +182,12 @@ EXEC_API = "client.authentication.k8s.io/v1beta1"
 
 
 def kubeconfig(
-    *, cluster: str, endpoint: str, region: str, certificate_authority_data: str
+    *,
+    cluster: str,
+    endpoint: str,
+    region: str,
+    certificate_authority_data: str,
+    role_arn: str = "",
 ) -> dict[str, Any]:
     """Return the kubeconfig for the creator of the cluster: tokens come from `aws eks get-token`.
 
@@ -196,7 +201,7 @@ def kubeconfig(
     token = {
         "apiVersion": EXEC_API,
         "command": "aws",
-        "args": [*command, "--output", "json"],
+        "args": [*command, "--output", "json", *(["--role", role_arn] if role_arn else [])],
         "env": [{"name": "KUBERNETES_EXEC_INFO", "value": f'{{"apiVersion": "{EXEC_API}"}}'}],
     }
     reached = {"server": endpoint, "certificate-authority-data": certificate_authority_data}
@@ -246,7 +251,8 @@ class Cluster(pulumi.ComponentResource):
             for key, value in arguments["kubeProxyAddonOptions"].items()
         }
         addon(f"{name}-kube-proxy", cluster_name, "kube-proxy", kube_proxy, tags, inside)
-        self.kubeconfig = _kubeconfig(self.cluster)
+        options = arguments.get("providerCredentialOpts") or {}
+        self.kubeconfig = _kubeconfig(self.cluster, options.get("roleArn") or "")
         self.kubeconfig_json = self.kubeconfig.apply(compact)
         self.provider = pulumi.ProviderResource(
             "kubernetes",
@@ -350,7 +356,7 @@ def _encryption(arguments: Arguments) -> dict[str, Any] | None:
     return {"provider": {"keyArn": key}, "resources": ["secrets"]} if key else None
 
 
-def _kubeconfig(cluster: Child) -> pulumi.Output[dict[str, Any]]:
+def _kubeconfig(cluster: Child, role_arn: str) -> pulumi.Output[dict[str, Any]]:
     authority = _of(cluster.output("certificateAuthority"), "data")
     needed = (cluster.output(name) for name in ("name", "endpoint", "arn"))
     return pulumi.Output.all(*needed, authority).apply(
@@ -359,6 +365,7 @@ def _kubeconfig(cluster: Child) -> pulumi.Output[dict[str, Any]]:
             endpoint=known[1],
             region=known[2].split(":")[ARN_REGION],
             certificate_authority_data=known[3],
+            role_arn=role_arn,
         )
     )
 
