@@ -253,8 +253,8 @@ class ClusterAccess:
 def _credentials() -> eks.KubeconfigOptionsArgs | None:
     """Return the role that the kubeconfig assumes; None without roles in the stack file.
 
-    The role makes the cluster, so that it alone can log in to it. Without this argument, the package
-    takes the profile of the stack file and no role: `createCluster` in `cluster.ts`.
+    The role makes the cluster, so that it alone can log in to it. Without this argument, the
+    package takes the profile of the stack file and no role: `createCluster` in `cluster.ts`.
     """
     settings = provider_settings(pulumi.runtime.get_config_env(), stack_file=pulumi.get_stack())
     if not settings.roles:

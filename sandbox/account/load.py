@@ -15,6 +15,7 @@ from moto.fsx.models import fsx_backends
 from moto.iam.models import iam_backends
 from moto.kms.models import kms_backends
 from moto.logs.models import logs_backends
+from moto.moto_api._internal import mock_random
 from moto.resourcegroups.models import resourcegroups_backends
 from moto.s3.models import s3_backends
 
@@ -475,6 +476,24 @@ def _root_device(operating_system: str) -> str:
     return "/dev/xvda" if operating_system == "alinux2023" else "/dev/sda1"
 
 
+def load_second_account(region: str, account: Mapping[str, Any]) -> None:
+    """Fill another account with a network and reservations, and roles that the first can assume."""
+    ec2 = ec2_backends[account["id"]][region]
+    load_network(ec2, account)
+    load_reservations(ec2, account["reservations"])
+    iam: Any = iam_backends[account["id"]][_PARTITION]
+    for role in account["roles"]:
+        statement: dict[str, Any] = {
+            "Effect": "Allow",
+            "Principal": {"AWS": [f"arn:aws:iam::{each}:root" for each in role["trusts"]]},
+            "Action": "sts:AssumeRole",
+        }
+        if "external_id" in role:
+            statement["Condition"] = {"StringEquals": {"sts:ExternalId": role["external_id"]}}
+        trust = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+        iam.create_role(role["name"], trust, "/", None, "", [], "43200")
+
+
 def load_account(region: str) -> None:
     """Fill the account; expects an empty one.
 
@@ -499,5 +518,9 @@ def load_account(region: str) -> None:
     load_policies(account["policies"])
     load_repositories(region, account["repositories"])
     load_workspaces(region, account["prometheus_workspaces"])
+    # The ids that moto generates later do not depend on how many the other account takes.
+    state = mock_random.getstate()
+    load_second_account(region, account["second_account"])
+    mock_random.setstate(state)
     # Batch creates it with the first job of an account, and never deletes it.
     logs_backends[ACCOUNT_ID][region].create_log_group(BATCH_LOG_GROUP, {})

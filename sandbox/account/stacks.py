@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from trainyard.sandbox.account.fixture import fixture
+from trainyard.sandbox.aws.environment import ACCOUNT_ID
 from trainyard.sandbox.instance_types import instance_type, is_instance_type
 
 _KINDS = {
@@ -206,6 +207,11 @@ def values_of(cluster: Any, preferred: Mapping[str, str] = MappingProxyType({}))
         "architecture": _images(architecture),
     }
     return {key: values for key, values in found.items() if values}
+
+
+def accounts() -> tuple[str, ...]:
+    """Return the ids of the accounts of a sandbox, its own first."""
+    return ACCOUNT_ID, fixture()["second_account"]["id"]
 
 
 def account_ids() -> frozenset[str]:

@@ -17,10 +17,10 @@ from urllib.parse import parse_qs
 from moto.ec2.models import ec2_backends
 from moto.iam.models import iam_backends
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
-from moto.sts.models import sts_backends
 
 from trainyard.sandbox import registries
 from trainyard.sandbox.access import CONTROL, HEADER, REGISTRIES, AccessKey
+from trainyard.sandbox.account.stacks import accounts
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.cloudformation.forwarding import Forwarder, is_forwarded, list_stacks
 from trainyard.sandbox.aws.eks.access import groups_of
@@ -28,6 +28,7 @@ from trainyard.sandbox.aws.eks.clusters import CREATOR
 from trainyard.sandbox.aws.eks.store import AccessEntry, Cluster, eks_stores
 from trainyard.sandbox.aws.environment import ACCOUNT_ID
 from trainyard.sandbox.aws.rpc_v2_cbor import Handle, is_rpc_v2_cbor, translated
+from trainyard.sandbox.aws.sts import caller_arn
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 from trainyard.sandbox.aws.unimplemented import (
     FAILURE_CODE,
@@ -106,6 +107,8 @@ class Admission:
     def __init__(self, own: AccessKey) -> None:
         self._own = own
         self._hosts: re.Pattern[str] | None = None
+        self.calls: dict[str, set[str]] = {}
+        """Names of the calls that each account has received, such as `ec2:RunInstances`."""
 
     def listens_on(self, host: str, port: int) -> None:
         """Set the address of the endpoint.
@@ -131,8 +134,14 @@ class Admission:
         """Return the account that an access key belongs to; None for an unknown one."""
         if self._own.is_id(key_id):
             return self._own.account_id
-        issued = iam_backends[self._own.account_id][_PARTITION].access_keys
-        return self._own.account_id if key_id in issued else None
+        for account_id in accounts():
+            if key_id in iam_backends[account_id][_PARTITION].access_keys:
+                return account_id
+        return None
+
+    def account_in(self, environ: Mapping[str, Any]) -> str:
+        """Return the account of an admitted request."""
+        return self.account_of(_key_of(environ)) or self._own.account_id
 
 
 def _key_of(environ: Mapping[str, Any]) -> str:
@@ -243,14 +252,6 @@ https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html
 """
 
 
-def caller_arn(access_key_id: str) -> str:
-    """Return STS's ARN of an access key; that of the sandbox belongs to the creator."""
-    backend = sts_backends[ACCOUNT_ID][_PARTITION]
-    _, arn, _ = backend.get_caller_identity(access_key_id, "us-east-1")
-    # moto reports its default user as one of STS, but users belong to IAM.
-    return arn.replace(":sts:", ":iam:") if ":user/" in arn else arn
-
-
 def identity(cluster_name: str, role_arn: str, session: str) -> dict[str, Any] | None:
     """Return the data for the authentication of a caller; None if the cluster does not exist.
 
@@ -298,7 +299,8 @@ def _private_dns_name(region: str, instance_id: str) -> str | None:
 # Internal endpoints of the sandbox, for its other processes on this machine.
 #
 # `GET /_trainyard/identity?cluster=…&arn=…&session=…`: the data with which EKS authenticates a
-# role. `GET /_trainyard/caller?access_key=…`: the owner of an access key. `GET /_trainyard/health`.
+# role. `GET /_trainyard/caller?access_key=…`: the owner of an access key. `GET /_trainyard/calls`:
+# the names of the calls that each account has received. `GET /_trainyard/health`.
 # `GET /_trainyard/clock`: the time of the account; POST with `?advance_seconds=…` advances it.
 # `POST /_trainyard/latency?scale=…`: the share of AWS's time that the account takes from now on.
 # `/_trainyard/faults`: GET returns the schedule in force, POST sets a schedule in YAML, whose paths
@@ -322,6 +324,9 @@ def answer(environ: Mapping[str, Any], body: bytes, admission: Admission) -> Ans
         return registries.answer(environ, name.removeprefix(REGISTRIES).partition("/")[2])
     if (method, name) == ("GET", "caller"):
         return _caller(query, admission)
+    if (method, name) == ("GET", "calls"):
+        calls = {account: sorted(names) for account, names in admission.calls.items()}
+        return _json("200 OK", calls)
     endpoint = _ENDPOINTS.get((method, name))
     if endpoint is None:
         return _json("404 NOT FOUND", {"message": f"the sandbox has no {method} {name}"})
@@ -342,9 +347,10 @@ def _identity(query: Query, _: bytes) -> Answer:
 def _caller(query: Query, admission: Admission) -> Answer:
     if "access_key" not in query:
         return _json("400 BAD REQUEST", {"message": "missing: access_key"})
-    if admission.account_of(query["access_key"]) is None:
+    account_id = admission.account_of(query["access_key"])
+    if account_id is None:
         return _json("404 NOT FOUND", {"message": "no account has this access key"})
-    return _json("200 OK", {"arn": caller_arn(query["access_key"])})
+    return _json("200 OK", {"arn": caller_arn(query["access_key"], account_id)})
 
 
 def _clock(query: Query, _: bytes) -> Answer:
@@ -472,6 +478,10 @@ class Application:
         call = call_in(environ, body)
         if call.name not in self._calls:
             return not_implemented(call, "no stack and no command makes this call")
+        account_id = self.admission.account_in(environ)
+        # moto takes the account of a request from here.
+        environ["HTTP_X_MOTO_ACCOUNT_ID"] = account_id
+        self.admission.calls.setdefault(account_id, set()).add(call.name)
         if call.name == "tag:GetResources":
             described = self.forwarder.described_stacks(region_of(environ))
             with self.lock:
@@ -488,7 +498,8 @@ class Application:
 
     def work(self, environ: dict[str, Any], body: bytes) -> Answer:
         """Process a request without faults."""
-        if is_forwarded(environ):
+        # Only the first account has CloudFormation of its own.
+        if is_forwarded(environ) and environ.get("HTTP_X_MOTO_ACCOUNT_ID") != accounts()[1]:
             return self.forwarder.answer(call_in(environ, body), environ, body)
         with self.lock:
             TRANSITIONS.end_due()

@@ -8,10 +8,9 @@ from __future__ import annotations
 import os
 
 ACCOUNT_ID = "123456789012"
-"""The account of the sandbox; moto also uses it for requests without an account."""
+"""The account of the sandbox, which is also moto's default; others are in `fixture.yaml`."""
 
 _SETTINGS = {
-    "MOTO_ACCOUNT_ID": ACCOUNT_ID,
     # The account fixture has the images of the stacks; moto's own catalog has no EKS images and
     # takes a second to load.
     "MOTO_EC2_LOAD_DEFAULT_AMIS": "false",

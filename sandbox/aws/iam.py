@@ -24,8 +24,7 @@ from trainyard.sandbox.aws.environment import ACCOUNT_ID
 
 _READ = IAMBackend._init_aws_policies  # noqa: SLF001 - what is replaced, and used once
 
-_CACHE: dict[str, list[Any]] = {}
-"""By account."""
+_CACHE: list[Any] = []
 
 
 def managed_policies(backend: IAMBackend) -> list[Any]:
@@ -33,9 +32,12 @@ def managed_policies(backend: IAMBackend) -> list[Any]:
 
     Each backend gets separate objects, because they count the roles that they are attached to.
     """
-    if backend.account_id not in _CACHE:
-        _CACHE[backend.account_id] = _READ(backend)
-    return [copy(policy) for policy in _CACHE[backend.account_id]]
+    if not _CACHE:
+        _CACHE.extend(_READ(backend))
+    policies = [copy(policy) for policy in _CACHE]
+    for policy in policies:
+        policy.account_id = backend.account_id
+    return policies
 
 
 def remove_role(backend: IAMBackend, profile_name: str, role_name: str) -> None:

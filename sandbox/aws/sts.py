@@ -1,0 +1,112 @@
+"""AssumeRole between the accounts of a sandbox, in place of moto's, which refuses nobody.
+
+A caller assumes a role that exists, whose trust policy names the account of the caller, with the
+external id that it asks for. A role that only services assume can be assumed by all callers: the
+sandbox plays these services and the instances with their roles.
+
+Sources:
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_roles.html#troubleshoot_roles_cant-assume-role
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_common-scenarios_third-party.html:
+        the condition `sts:ExternalId`
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles.html#iam-term-role-chaining: a session
+        of a chained role has at most one hour
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+from moto.iam.models import iam_backends
+from moto.sts.exceptions import STSClientError, STSValidationError
+from moto.sts.models import sts_backends
+
+from trainyard.sandbox.account.stacks import accounts
+
+_PARTITION = "aws"
+_LONGEST_CHAINED_SECONDS = 3600
+
+
+def checked(assume_role: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return AssumeRole of moto's responses, which first checks whether the caller may."""
+
+    def assume(response: Any) -> Any:
+        given = response._get_param  # noqa: SLF001 - as moto's responses do
+        caller = caller_arn(response.get_access_key(), response.current_account)
+        role_arn = str(given("RoleArn"))
+        role = _role(role_arn)
+        if role is None:
+            _refuse(caller, role_arn)
+        trust = json.loads(role.assume_role_policy_document)
+        if not _trusts(trust, response.current_account, caller, given("ExternalId")):
+            _refuse(caller, role_arn)
+        seconds = response._get_int_param("DurationSeconds", 0)  # noqa: SLF001
+        if ":assumed-role/" in caller and seconds > _LONGEST_CHAINED_SECONDS:
+            raise STSValidationError(
+                "The requested DurationSeconds exceeds the 1 hour session limit for roles assumed "
+                "by role chaining"
+            )
+        return assume_role(response)
+
+    return assume
+
+
+def caller_arn(access_key_id: str, account_id: str) -> str:
+    """Return STS's ARN of an access key of an account; the sandbox's is that of the creator."""
+    backend = sts_backends[account_id][_PARTITION]
+    _, arn, _ = backend.get_caller_identity(access_key_id, "us-east-1")
+    # moto reports its default user as one of STS, but users belong to IAM.
+    return arn.replace(":sts:", ":iam:") if ":user/" in arn else arn
+
+
+def _role(arn: str) -> Any:
+    account_id = (arn.split(":") + [""] * 5)[4]
+    if account_id not in accounts():
+        return None
+    roles = iam_backends[account_id][_PARTITION].roles.values()
+    return next((role for role in roles if role.arn == arn), None)
+
+
+def _trusts(
+    trust: Mapping[str, Any], account_id: str, caller: str, external_id: str | None
+) -> bool:
+    statements = trust.get("Statement") or []
+    given = statements if isinstance(statements, list) else [statements]
+    users = [each for each in given if "AWS" in _principal(each)]
+    if not users:
+        return True
+    return any(
+        _names(_principal(each)["AWS"], account_id, caller) and _fits(each, external_id)
+        for each in users
+    )
+
+
+def _principal(statement: Mapping[str, Any]) -> Mapping[str, Any]:
+    principal = statement.get("Principal") or {}
+    return {"AWS": principal} if isinstance(principal, str) else principal
+
+
+def _names(principals: str | list[str], account_id: str, caller: str) -> bool:
+    root = f"arn:{_PARTITION}:iam::{account_id}:root"
+    given = [principals] if isinstance(principals, str) else principals
+    return any(each in ("*", account_id, root, caller, _role_of(caller)) for each in given)
+
+
+def _role_of(caller: str) -> str:
+    """Return the ARN of the role of a session, as a trust policy names it."""
+    place, _, session = caller.partition(":assumed-role/")
+    return f"{place.replace(':sts:', ':iam:')}:role/{session.partition('/')[0]}"
+
+
+def _fits(statement: Mapping[str, Any], external_id: str | None) -> bool:
+    equal = (statement.get("Condition") or {}).get("StringEquals") or {}
+    asked = equal.get("sts:ExternalId")
+    return asked is None or asked == external_id
+
+
+def _refuse(caller: str, role_arn: str) -> NoReturn:
+    raise STSClientError(
+        "AccessDenied",
+        f"User: {caller} is not authorized to perform: sts:AssumeRole on resource: {role_arn}",
+    )
