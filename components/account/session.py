@@ -49,6 +49,22 @@ _STS_REGION = "us-east-1"
 """Region of STS for commands that know no region."""
 
 
+def usual_region(profile: str = "") -> str:
+    """Return the region of the environment or of a profile; empty if there is none."""
+    # boto3 reads AWS_DEFAULT_REGION only; the AWS provider of the engine reads this one first.
+    session = boto3.Session(profile_name=profile or None)
+    return os.environ.get("AWS_REGION") or session.region_name or ""
+
+
+def has_credentials() -> bool:
+    """Return whether the environment, the files or the instance have credentials.
+
+    Raises:
+        botocore.exceptions.BotoCoreError: they have some that cannot be used.
+    """
+    return botocore.session.get_session().get_credentials() is not None
+
+
 class WrongAccountError(AccountUnreachableError):
     """The credentials belong to an account that the stack file excludes."""
 

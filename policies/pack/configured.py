@@ -22,7 +22,12 @@ from pulumi_policy import (
 )
 from pulumi_policy.proxy import UnknownValueError
 
-from trainyard.policies.pack.lookup import LOOKUP, LOOKUP_SCHEMA, ReservationLookup
+from trainyard.policies.pack.lookup import (
+    LOOKUP,
+    LOOKUP_SCHEMA,
+    OF_ANOTHER_ACCOUNT,
+    ReservationLookup,
+)
 from trainyard.policies.pack.suppressions import SCHEMA, SUPPRESSIONS, Ledger, suppressions_of
 from trainyard.policies.resources.reservations import DECLARED_KEYS
 from trainyard.policies.rule import Rule
@@ -82,7 +87,7 @@ def _on_resource(
             if left is not None:
                 report_violation(left, urn)
 
-        completed = _completed(config, lookup, lambda: _regions([args.provider]))
+        completed = _completed(config, lookup, lambda: _regions([args.provider], lookup))
         rule.validate(with_config(args, completed), report)
 
     return validate
@@ -101,7 +106,7 @@ def _on_stack(rule: StackValidationPolicy, ledger: Ledger, lookup: ReservationLo
                 report_violation(left, urn)
 
         def regions() -> frozenset[str | None]:
-            return _regions(resource.provider for resource in args.resources)
+            return _regions((each.provider for each in args.resources), lookup)
 
         completed = _completed(config, lookup, regions)
         rule.validate(StackValidationArgs(args.resources, completed, args.stack_tags), report)
@@ -158,14 +163,30 @@ def _completed(
     return _LookedUp(config, lambda: lookup.completed(config, regions()))
 
 
-def _regions(providers: Iterable[PolicyProviderResource | None]) -> frozenset[Any]:
-    """Return the regions of the AWS providers; None means the region of the environment."""
-    found = {
-        _region(provider)
-        for provider in providers
-        if provider is not None and provider.resource_type == "pulumi:providers:aws"
-    }
-    return frozenset(found or {None})
+def _regions(
+    providers: Iterable[PolicyProviderResource | None], lookup: ReservationLookup
+) -> frozenset[Any]:
+    """Return the regions of the AWS providers; None means the region of the environment.
+
+    Providers of another account than that of the environment are left out.
+    """
+    of_aws = [each for each in providers if each and each.resource_type == "pulumi:providers:aws"]
+    elsewhere = [setting for each in of_aws for setting in _settings(each)]
+    for setting in elsewhere:
+        lookup.leave_out(setting)
+    found = {_region(each) for each in of_aws if not any(_settings(each))}
+    return frozenset(found or (() if elsewhere else {None}))
+
+
+def _settings(provider: PolicyProviderResource) -> Iterator[str]:
+    """Yield the settings of a provider with which it reaches another account."""
+    for setting in OF_ANOTHER_ACCOUNT:
+        try:
+            is_set = bool(provider.props.get(setting))
+        except UnknownValueError:
+            is_set = True
+        if is_set:
+            yield setting
 
 
 def _region(provider: PolicyProviderResource) -> str | None:

@@ -30,6 +30,20 @@ LOOKUP_SCHEMA: Mapping[str, Any] = {
     ),
 }
 
+OF_ANOTHER_ACCOUNT = (
+    "accessKey",
+    "assumeRoles",
+    "assumeRoleWithWebIdentity",
+    "endpoints",
+    "profile",
+    "sharedConfigFiles",
+    "sharedCredentialsFiles",
+)
+"""Settings of a provider with which it reaches another account than the environment does.
+
+https://www.pulumi.com/registry/packages/aws/api-docs/provider/
+"""
+
 Client = Callable[[str, str | None], Any]
 """Returns a client for a service and a region; None means the region of the environment."""
 
@@ -81,6 +95,18 @@ class ReservationLookup:
     def failures(self) -> Collection[str]:
         """One message for each cause of a failed lookup."""
         return tuple(self._failures)
+
+    def leave_out(self, setting: str) -> None:
+        """Record that a provider is left out, because a setting of it names another account.
+
+        Args:
+            setting: Name of the setting, such as `assumeRoles`.
+        """
+        self._failures[
+            f"reservations were not looked up: the AWS provider has the setting {setting}, and the "
+            "lookup uses the credentials of the environment; declare the reservations in the "
+            "configuration and set lookup to false"
+        ] = None
 
     def completed(
         self, config: Mapping[str, Any], regions: Collection[str | None]

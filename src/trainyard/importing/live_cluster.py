@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from trainyard.cli import failures
 from trainyard.components.account.reader import AccountReader
+from trainyard.components.account.session import usual_region
 from trainyard.importing.imported import Imported
 from trainyard.importing.live.clusters import KINDS, ClusterMissingError, WantedCluster, read_live
 from trainyard.workspace.target import Account
-from trainyard.workspace.usual_region import usual_region
 
 
 def read_from_account(

@@ -21,7 +21,6 @@ from trainyard.stack_files.completion import sandbox_config
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.recovery.timeouts import IN_AN_ACCOUNT, IN_THE_SANDBOX
 from trainyard.workspace.target import Account, Target
-from trainyard.workspace.usual_region import usual_region
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -88,6 +87,8 @@ class AwsAccount(Account):
 
     def usual_region(self) -> str:
         """Return the region of the AWS configuration."""
+        from trainyard.components.account.session import usual_region
+
         return usual_region()
 
     def capacity_directory(self, own_files: Path) -> Path:

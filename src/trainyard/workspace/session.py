@@ -40,16 +40,17 @@ def require_credentials() -> None:
         WrongUseError: the environment, the files and the instance have no credentials.
     """
     from botocore.exceptions import BotoCoreError
-    from botocore.session import Session
+
+    from trainyard.components.account.session import has_credentials
 
     try:
-        credentials = Session().get_credentials()
+        found = has_credentials()
     except BotoCoreError as error:
         raise failures.WrongUseError(
             f"the AWS credentials cannot be used: {error}; correct them, or add --sandbox to run "
             "without an account"
         ) from error
-    if credentials is None:
+    if not found:
         raise failures.WrongUseError(
             "no AWS credentials found; nothing was done\n"
             "  searched: AWS_ACCESS_KEY_ID, AWS_PROFILE, the files ~/.aws/credentials and "

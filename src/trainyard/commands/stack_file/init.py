@@ -18,6 +18,7 @@ from trainyard.components.account.reader import (
     AccountUnreachableError,
     enabled_regions,
 )
+from trainyard.components.account.session import usual_region
 from trainyard.components.catalog.regions import known_regions
 from trainyard.components.config.problems import ConfigError, Problem
 from trainyard.init import offers
@@ -43,7 +44,6 @@ from trainyard.init.repeat_command import repeat_command
 from trainyard.init.resolving import Resolver, resolve_kind
 from trainyard.sandboxes.session import started_sandbox
 from trainyard.workspace.accounts import account_of
-from trainyard.workspace.usual_region import usual_region
 
 if TYPE_CHECKING:
     from trainyard.components.architectures.preflight import Preflight
