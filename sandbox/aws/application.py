@@ -8,6 +8,7 @@ import json
 import logging
 import re
 import threading
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -107,8 +108,8 @@ class Admission:
     def __init__(self, own: AccessKey) -> None:
         self._own = own
         self._hosts: re.Pattern[str] | None = None
-        self.calls: dict[str, set[str]] = {}
-        """Names of the calls that each account has received, such as `ec2:RunInstances`."""
+        self.calls: dict[str, Counter[str]] = defaultdict(Counter)
+        """How often each account has received which calls, such as `ec2:RunInstances`."""
 
     def listens_on(self, host: str, port: int) -> None:
         """Set the address of the endpoint.
@@ -300,7 +301,7 @@ def _private_dns_name(region: str, instance_id: str) -> str | None:
 #
 # `GET /_trainyard/identity?cluster=…&arn=…&session=…`: the data with which EKS authenticates a
 # role. `GET /_trainyard/caller?access_key=…`: the owner of an access key. `GET /_trainyard/calls`:
-# the names of the calls that each account has received. `GET /_trainyard/health`.
+# how often each account has received which calls. `GET /_trainyard/health`.
 # `GET /_trainyard/clock`: the time of the account; POST with `?advance_seconds=…` advances it.
 # `POST /_trainyard/latency?scale=…`: the share of AWS's time that the account takes from now on.
 # `/_trainyard/faults`: GET returns the schedule in force, POST sets a schedule in YAML, whose paths
@@ -325,8 +326,7 @@ def answer(environ: Mapping[str, Any], body: bytes, admission: Admission) -> Ans
     if (method, name) == ("GET", "caller"):
         return _caller(query, admission)
     if (method, name) == ("GET", "calls"):
-        calls = {account: sorted(names) for account, names in admission.calls.items()}
-        return _json("200 OK", calls)
+        return _json("200 OK", admission.calls)
     endpoint = _ENDPOINTS.get((method, name))
     if endpoint is None:
         return _json("404 NOT FOUND", {"message": f"the sandbox has no {method} {name}"})
@@ -481,12 +481,14 @@ class Application:
         account_id = self.admission.account_in(environ)
         # moto takes the account of a request from here.
         environ["HTTP_X_MOTO_ACCOUNT_ID"] = account_id
-        self.admission.calls.setdefault(account_id, set()).add(call.name)
         if call.name == "tag:GetResources":
             described = self.forwarder.described_stacks(region_of(environ))
             with self.lock:
                 list_stacks(described)
-        if FAULTS.is_empty or OBSERVER in environ.get("HTTP_USER_AGENT", ""):
+        is_observed = OBSERVER in environ.get("HTTP_USER_AGENT", "")
+        if not is_observed:
+            self.admission.calls[account_id][call.name] += 1
+        if FAULTS.is_empty or is_observed:
             return self._answered(environ, body)
         return FAULTS.answer(Request(call, environ, body, self._answered))
 

@@ -22,7 +22,7 @@ def test_the_file_is_that_of_the_installed_botocore():
 
 @pytest.mark.parametrize("name", known_regions())
 def test_every_region_of_botocore_is_accepted(name: str):
-    assert not provider_problems(region=name, profile=None, stack_file="Pulumi.a.yaml")
+    assert not provider_problems({"aws:region": name}, stack_file="Pulumi.a.yaml")
 
 
 @pytest.mark.parametrize("name", ["us-west-3", "ap-northeast-4", "us-gov-central-1", "cn-east-1"])
@@ -44,14 +44,14 @@ def test_a_new_region_is_accepted_by_the_pattern_of_its_partition(name: str):
     ],
 )
 def test_a_slip_of_typing_is_refused_with_the_region_that_is_meant(name: str, meant: str):
-    (problem,) = provider_problems(region=name, profile=None, stack_file="Pulumi.a.yaml")
+    (problem,) = provider_problems({"aws:region": name}, stack_file="Pulumi.a.yaml")
     assert problem.remedy == f"pulumi config set --stack a 'aws:region' {meant}"
     assert f"the nearest is `{meant}`" in problem.problem
 
 
 @pytest.mark.parametrize("name", ["moon", "us-west-200", 7, ["us-west-2"]])
 def test_what_is_like_no_region_has_an_example_only(name: object):
-    (problem,) = provider_problems(region=name, profile=None, stack_file="Pulumi.a.yaml")
+    (problem,) = provider_problems({"aws:region": name}, stack_file="Pulumi.a.yaml")
     assert "pulumi config" not in problem.remedy or nearest_region(str(name))
 
 

@@ -64,7 +64,7 @@ class Batch:
 def batch(monkeypatch: pytest.MonkeyPatch) -> Batch:
     """Replace the account's Batch with one of the test."""
     made = Batch("SUBMITTED", "RUNNING", "SUCCEEDED")
-    monkeypatch.setattr("boto3.client", lambda service, region_name, config=None: made)
+    monkeypatch.setattr("boto3.Session.client", lambda *_, **__: made)
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "not-real")
     return made
@@ -307,7 +307,7 @@ class Secrets(Batch):
 
 def submit_with_secret(account: Secrets, arn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Submit a job of a definition that has the secret in the stack file."""
-    monkeypatch.setattr("boto3.client", lambda service, region_name, config=None: account)
+    monkeypatch.setattr("boto3.Session.client", lambda *_, **__: account)
     plan: Any = prepared("batch-p5").plan
     made = batch_submission(plan, "nccl-tests", BatchRequest())
     submission = replace(made, secrets={"HF_TOKEN": arn})

@@ -70,7 +70,7 @@ def answered(credentials: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cal
             stub.add_response(call, said, given)
         stub.activate()
         stubs.append(stub)
-        monkeypatch.setattr("boto3.client", lambda asked, **_: {service: client}[asked])
+        monkeypatch.setattr("boto3.Session.client", lambda _, asked, **__: {service: client}[asked])
 
     yield answer
     for each in stubs:

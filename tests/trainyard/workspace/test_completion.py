@@ -70,5 +70,5 @@ def test_values_of_another_account_than_the_completions_are_found() -> None:
 def test_the_sandbox_reads_no_profile_of_the_user() -> None:
     content = {"config": {"aws:profile": "training", "trainyard:cluster": {}}}
     own = StackFile("p5-cb", Path("Pulumi.p5-cb.yaml"), content)
-    assert own.profile == "training"
-    assert completed(own, {}).profile == ""
+    assert own.settings.profile == "training"
+    assert completed(own, {}).settings.profile == ""

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from trainyard.cli import options
-from trainyard.stack_files.stack_files import PROFILE_KEY, StackFile, find_stack_file
+from trainyard.components.config.provider_settings import PROFILE_KEY
+from trainyard.stack_files.stack_files import StackFile, find_stack_file
 from trainyard.workspace.accounts import AwsAccount, SandboxAccount, target_of
 from trainyard.workspace.target import Target
 
@@ -50,15 +51,15 @@ def with_profile(stack_file: StackFile, profile: str) -> StackFile:
 
 def test_the_profile_of_a_stack_file_is_that_of_its_account_on_aws() -> None:
     file = with_profile(P5, "team")
-    assert target_of(file, sandbox=False).account == AwsAccount("team")
-    assert target_of(file, sandbox=True).account.profile == ""
+    assert target_of(file, sandbox=False).account.settings.profile == "team"
+    assert target_of(file, sandbox=True).account.settings.profile == ""
 
 
 def test_the_sandbox_fills_in_what_only_its_account_knows() -> None:
     given = options.target("p5-cb", path=None, sandbox=False)
     assert given.stack_file == P5
     completed = options.target("p5-cb", path=None, sandbox=True)
-    assert completed.account == SandboxAccount()
+    assert completed.account == SandboxAccount(completed.stack_file.settings)
     assert completed.stack_file == SandboxAccount().completed(P5)
     assert completed.stack_file.cluster != P5.cluster
 
