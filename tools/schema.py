@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from trainyard.components.catalog.provider_keys import AWS_KEYS, PROVIDER_KEYS, Support
 from trainyard.components.config.given_stack import GivenStack
 from trainyard.components.config.problems import ROOT
 
@@ -140,17 +141,112 @@ def stack_schema() -> dict[str, Any]:
             "config": {
                 "type": "object",
                 "properties": {
-                    "aws:region": {
-                        "type": "string",
-                        "description": "Region of the stack, such as `us-west-2`.",
-                    },
+                    **{f"aws:{name}": schema for name, schema in _accepted_keys().items()},
                     ROOT: {"$ref": "#/$defs/StackConfig"},
                 },
-                "patternProperties": {"^trainyard:(?!cluster$)": False},
+                "patternProperties": {
+                    "^trainyard:(?!cluster$)": False,
+                    f"^aws:(?!(?:{'|'.join(_accepted_keys())})$)": False,
+                    "^(?:eks|kubernetes):": False,
+                },
             },
         },
         "$defs": {**definitions, "StackConfig": cluster},
     }
+
+
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+_FORMS: Mapping[str, Mapping[str, Any]] = {
+    "allowedAccountIds": _TEXTS,
+    "assumeRoles": {"type": "array", "items": {"type": "object", "required": ["roleArn"]}},
+    "endpoints": {"type": "array", "items": {"type": "object"}},
+    "forbiddenAccountIds": _TEXTS,
+    "profile": {"type": "string"},
+    "region": {"type": "string"},
+    "stsRegion": {"type": "string"},
+}
+"""Forms of the keys of the AWS provider that are not scalars of several types."""
+
+
+def _accepted_keys() -> dict[str, dict[str, Any]]:
+    """Return the schema of each key of the AWS provider that can be set, by key."""
+    return {
+        name: {**_FORMS.get(name, {}), "description": key.meaning}
+        if key.support is not Support.REFUSED
+        else {"const": key.unless}
+        for name, key in AWS_KEYS.items()
+        if key.support is not Support.REFUSED or key.unless is not None
+    }
+
+
+_SETTINGS_HEAD = """# Provider settings
+
+Keys of the Pulumi providers in a stack file, beside `trainyard:cluster`. `python -m tools.schema`
+generates this page from `components/catalog/provider_keys.py`.
+
+The engine reaches the account with these keys. So do the program, `check --live`, and every command
+that reads or changes the account: they use the same credentials, account, region and endpoints. A
+key for which that is not possible is refused, before AWS is called, with what to do instead. A key
+that no provider has is refused with the nearest one.
+
+```yaml
+config:
+  aws:region: us-west-2
+  aws:profile: team
+  aws:assumeRoles:
+    - roleArn: arn:aws:iam::123456789012:role/deploys-training
+      externalId: team-research
+      duration: 1h
+  aws:allowedAccountIds: ["123456789012"]
+```
+
+- **Roles** are assumed one after the other, the first with the credentials of the profile or of the
+  environment. An entry has `roleArn` and, if needed, `sessionName`, `externalId`, `duration` (`15m`
+  to `12h`, at most `1h` for the second role and later ones), `policy`, `policyArns`,
+  `sourceIdentity`, `tags` and `transitiveTagKeys`, as in
+  [AssumeRole](https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html). The caller
+  needs `sts:AssumeRole` on the role, and the role has to trust the caller. Commands renew the
+  credentials; `ssh` and `ssm` hand the current ones to the program that they start.
+- **EKS**: the kubeconfig runs `aws eks get-token` with the role, for which one role without
+  `externalId` is possible. Write others as profiles into `~/.aws/config`, with `role_arn`,
+  `external_id` and `source_profile`, and set `aws:profile`.
+- **Accounts**: without a match, nothing of the account is read and the command ends. `check`
+  without `--live`, `lint` and `plan` need no credentials for it. Write the ids in quotes, because
+  YAML reads them as numbers.
+- **Endpoints** belong to the region of the stack: other regions, as in `capacity search`, have
+  those of AWS.
+- **In the sandbox** your profile and endpoints are left out, and so are roles and account ids of
+  none of its [accounts](sandbox.md#a-second-account).
+- Commands without a stack, such as `capacity list`, use the credentials of the environment.
+"""
+
+
+def provider_settings_page() -> str:
+    """Return the page about the keys of the providers."""
+    parts = [_SETTINGS_HEAD]
+    for support, title in _TITLES.items():
+        parts += [f"## {title}", "", *_settings_table(support), ""]
+    return "\n".join(parts)
+
+
+_TITLES = {
+    Support.HONOURED: "Honoured by every command",
+    Support.ENGINE: "For the engine alone",
+    Support.REFUSED: "Refused",
+}
+
+
+def _settings_table(support: Support) -> Iterator[str]:
+    refused = support is Support.REFUSED
+    yield "| Key | Why | Instead |" if refused else "| Key | Meaning |"
+    yield "|---|---|---|" if refused else "|---|---|"
+    for namespace, keys in PROVIDER_KEYS.items():
+        for name, key in keys.items():
+            if key.support is support:
+                cells = [f"`{namespace}:{name}`", key.meaning, *([key.instead] if refused else [])]
+                yield f"| {' | '.join(map(_cell, cells))} |"
+    if refused:
+        yield "| every key of `eks` | pulumi-eks has no settings | remove it |"
 
 
 def _without_required_values(schema: Any) -> Any:
@@ -181,6 +277,7 @@ def documents() -> Mapping[str, str]:
     return {
         "docs/schema/stack.schema.json": stack_schema_text(),
         "docs/config.md": reference(),
+        "docs/provider-settings.md": provider_settings_page(),
     }
 
 
