@@ -175,7 +175,7 @@ def _parsed(value: Any) -> Any:
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
             return json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return value
     return value
 
@@ -287,9 +287,11 @@ class _Reading:
 
     def switch(self, name: str, given: Mapping[str, Any]) -> bool:
         """Return a setting that is true or false."""
-        value = {"true": True, "false": False, None: False}.get(given[name], given[name])
+        value = given[name]
         if isinstance(value, bool):
             return value
+        if value in (None, "false", "true"):
+            return value == "true"
         path = f"aws:{name}"
         self._value(path, value, "is neither true nor false", "true or false", "true")
         return False
