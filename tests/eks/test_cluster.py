@@ -1,9 +1,13 @@
 """The control plane: arguments of the package, and outputs."""
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
 
 import pulumi
+import pytest
 
+from tests.support.cloud import Cloud
 from tests.support.eks import eks_plan
 from trainyard.components.eks.cluster import (
     EksCluster,
@@ -149,3 +153,26 @@ def test_the_component_is_closed_and_its_children_stay_inside(deploy):
     assert made.parent.endswith("trainyard:eks:EksCluster::p5-cb")
     assert made.parent in cloud.closed
     assert cloud.one("p5-cb-kubernetes").parent == made.parent
+
+
+ROLE = "arn:aws:iam::210987654321:role/deploys-training"
+
+
+@pytest.mark.parametrize(
+    ("config", "given"),
+    [
+        ({}, None),
+        # Without this argument, the package takes the profile by itself: `createCluster`.
+        ({"aws:profile": "team"}, None),
+        ({"aws:assumeRoles": json.dumps([{"roleArn": ROLE}])}, {"roleArn": ROLE}),
+        (
+            {"aws:assumeRoles": json.dumps([{"roleArn": ROLE}]), "aws:profile": "team"},
+            {"roleArn": ROLE, "profileName": "team"},
+        ),
+    ],
+)
+def test_the_kubeconfig_assumes_the_role_that_makes_the_cluster(
+    deploy: Callable[..., Cloud], config: dict[str, str], given: dict[str, str] | None
+) -> None:
+    cloud = deploy(lambda: EksCluster("p5-cb", ARGS), config=config)
+    assert cloud.one("p5-cb-eks").inputs.get("providerCredentialOpts") == given

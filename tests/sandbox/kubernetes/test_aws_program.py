@@ -27,6 +27,8 @@ def clusters(tmp_path: Path) -> Path:
         GET_TOKEN,
         ("--region", "us-west-2", *GET_TOKEN, "--output", "json"),
         (*GET_TOKEN, "--region", "us-west-2"),
+        (*GET_TOKEN, "--role-arn", "arn:aws:iam::210987654321:role/r"),
+        (*GET_TOKEN, "--output", "json", "--role", "arn:aws:iam::210987654321:role/r"),
     ],
 )
 def test_it_prints_a_credential_as_the_aws_cli_does(
@@ -45,7 +47,7 @@ def test_it_prints_a_credential_as_the_aws_cli_does(
         (("s3", "ls"), REFUSED, "not the AWS CLI"),
         ((), REFUSED, "not the AWS CLI"),
         (("eks", "describe-cluster", "--name", "c"), REFUSED, "not the AWS CLI"),
-        ((*GET_TOKEN, "--role-arn", "arn"), REFUSED, "--role-arn"),
+        ((*GET_TOKEN, "--role-session-name", "s"), REFUSED, "--role-session-name"),
         ((*GET_TOKEN, "--region", "eu-west-1"), FAILED, "is in us-west-2, not in eu-west-1"),
         ((*GET_TOKEN[:-1], "d"), FAILED, "the sandbox has no cluster d"),
         ((*GET_TOKEN[:-1], "../c"), FAILED, "is not the name of an EKS cluster"),

@@ -33,6 +33,7 @@ from tools.conformance.plugin import Plugin, running
 from tools.conformance.recordings import difference, expanded, read
 from trainyard.components.eks.cluster import EksCluster, EksClusterArgs
 from trainyard.sandbox.providers.eks.arguments import check_arguments
+from trainyard.sandbox.providers.eks.cluster import kubeconfig
 
 RECORDED = read(RECORDINGS)
 STAND_IN = ROOT / "sandbox" / "providers" / "eks" / "pulumi-resource-eks"
@@ -164,3 +165,15 @@ def test_the_stand_in_refuses_what_no_recording_has(what: str) -> None:
 def test_the_recordings_have_every_variant() -> None:
     known = {*itertools.chain.from_iterable(VARIANTS)}
     assert {name for name in RECORDED["variants"] if "+" not in name} == known
+
+
+def test_a_role_is_the_last_argument_of_the_command_for_tokens() -> None:
+    """`generateKubeconfig` in `nodejs/eks/cluster/cluster.ts`; no recording has a role."""
+    given = {"cluster": "c", "endpoint": "https://e", "region": "us-west-2"}
+    made = [
+        kubeconfig(**given, certificate_authority_data="", **role)
+        for role in ({}, {"role_arn": "arn:aws:iam::210987654321:role/r"})
+    ]
+    plain, with_role = (each["users"][0]["user"]["exec"]["args"] for each in made)
+    assert with_role == [*plain, "--role", "arn:aws:iam::210987654321:role/r"]
+    check_arguments({**BASE, "providerCredentialOpts": {"roleArn": "r"}})
