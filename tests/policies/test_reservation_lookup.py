@@ -141,6 +141,28 @@ def test_the_region_is_that_of_the_provider_of_the_resource():
     assert {region for _, region in account.asked} == {"eu-north-1"}
 
 
+@pytest.mark.parametrize(
+    "setting", [{"profile": "team"}, {"assumeRoles": '[{"roleArn": "r"}]'}, {"accessKey": "a"}]
+)
+def test_a_provider_of_another_account_than_the_environment_is_left_out(setting):
+    account, seen = Account(), []
+    rule = ResourceValidationPolicy(
+        name="asks",
+        description="Asks for reservations.",
+        config_schema=DECLARED_SCHEMA,
+        validate=lambda args, _: seen.append(args.get_config()["own_reservations"]),
+    )
+    lookup = ReservationLookup(account.client)
+    provider = PolicyProviderResource(
+        "pulumi:providers:aws", {"region": "eu-north-1", **setting}, "urn", "aws"
+    )
+    args = ResourceValidationArgs("t", {}, "urn", "name", None, provider, {"lookup": True})
+    configured(rule, Ledger(), lookup).validate(args, lambda message, urn=None: None)
+    assert (seen, account.asked) == ([{}], [])
+    (message,) = lookup.failures
+    assert f"the AWS provider has the setting {[*setting][0]}" in message
+
+
 def test_a_stack_is_asked_for_in_the_regions_of_all_its_resources():
     account, seen = Account(), []
     rule = StackValidationPolicy(
