@@ -160,7 +160,7 @@ def test_a_provider_of_another_account_than_the_environment_is_left_out(setting)
     configured(rule, Ledger(), lookup).validate(args, lambda message, urn=None: None)
     assert (seen, account.asked) == ([{}], [])
     (message,) = lookup.failures
-    assert f"the AWS provider has the setting {[*setting][0]}" in message
+    assert f"the AWS provider has the setting {next(iter(setting))}" in message
 
 
 def test_a_stack_is_asked_for_in_the_regions_of_all_its_resources():
