@@ -62,7 +62,8 @@ from the stack file. For other programs, write them yourself or enable the looku
 `"lookup": true`, a rule asks EC2 for reservations that the keys do not name
 (`ec2:DescribeCapacityReservations`, in the region of the provider, with the credentials of the
 environment). It is off by default and needs boto3 in the pack's environment. `account-lookup`
-(advisory) reports what cannot be looked up; the strictest rule then applies. EC2 does not
+(advisory) reports what cannot be looked up, such as the reservations of a provider with a profile,
+roles or endpoints of its own; the strictest rule then applies. EC2 does not
 show who created a reservation outside a placement group, so declare it yourself.
 
 ## Use the pack elsewhere
