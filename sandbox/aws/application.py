@@ -22,6 +22,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 from trainyard.sandbox import registries
 from trainyard.sandbox.access import CONTROL, HEADER, REGISTRIES, AccessKey
 from trainyard.sandbox.account.stacks import accounts
+from trainyard.sandbox.aws import sts
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.cloudformation.forwarding import Forwarder, is_forwarded, list_stacks
 from trainyard.sandbox.aws.eks.access import groups_of
@@ -29,7 +30,6 @@ from trainyard.sandbox.aws.eks.clusters import CREATOR
 from trainyard.sandbox.aws.eks.store import AccessEntry, Cluster, eks_stores
 from trainyard.sandbox.aws.environment import ACCOUNT_ID
 from trainyard.sandbox.aws.rpc_v2_cbor import Handle, is_rpc_v2_cbor, translated
-from trainyard.sandbox.aws.sts import caller_arn
 from trainyard.sandbox.aws.transitions import TRANSITIONS
 from trainyard.sandbox.aws.unimplemented import (
     FAILURE_CODE,
@@ -350,7 +350,7 @@ def _caller(query: Query, admission: Admission) -> Answer:
     account_id = admission.account_of(query["access_key"])
     if account_id is None:
         return _json("404 NOT FOUND", {"message": "no account has this access key"})
-    return _json("200 OK", {"arn": caller_arn(query["access_key"], account_id)})
+    return _json("200 OK", {"arn": sts.caller_arn(query["access_key"], account_id)})
 
 
 def _clock(query: Query, _: bytes) -> Answer:
@@ -505,7 +505,13 @@ class Application:
             return self.forwarder.answer(call_in(environ, body), environ, body)
         with self.lock:
             TRANSITIONS.end_due()
-            return self._aws(environ, body)
+            return self._role_refusal(environ, body) or self._aws(environ, body)
+
+    def _role_refusal(self, environ: dict[str, Any], body: bytes) -> Answer | None:
+        if b"Action=AssumeRole&" not in body:
+            return None
+        account_id = self.admission.account_in(environ)
+        return sts.refusal(call_in(environ, body), body, _key_of(environ), account_id)
 
     def _aws(self, environ: dict[str, Any], body: bytes) -> Answer:
         seen: list[Any] = []

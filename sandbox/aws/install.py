@@ -28,7 +28,6 @@ import moto.s3.responses
 import moto.scheduler.urls
 import moto.servicequotas.urls
 import moto.ssm.urls
-import moto.sts.responses
 
 from trainyard.sandbox.aws.autoscaling.groups import Group
 from trainyard.sandbox.aws.autoscaling.responses import SandboxAutoScalingResponse
@@ -48,7 +47,6 @@ from trainyard.sandbox.aws.s3.buckets import over_tls, with_tags
 from trainyard.sandbox.aws.scheduler import SandboxSchedulerResponse, sending_to_topics
 from trainyard.sandbox.aws.service_quotas import SandboxServiceQuotasResponse
 from trainyard.sandbox.aws.ssm import SandboxSsmResponse
-from trainyard.sandbox.aws.sts import checked
 
 _TAGGABLE = {"placement-group": "pg", "capacity-reservation": "cr"}
 """Resource types that CreateTags accepts here and not in moto, with their id prefix."""
@@ -100,8 +98,6 @@ def install() -> None:
     rule.send_to_targets = sending_to_topics(rule.send_to_targets)
     moto.servicequotas.urls.url_paths = {"{0}/$": SandboxServiceQuotasResponse.dispatch}
     moto.ssm.urls.url_paths = {"{0}/$": SandboxSsmResponse.dispatch}
-    sessions: Any = moto.sts.responses.TokenResponse
-    sessions.assume_role = checked(sessions.assume_role)
     groups = moto.resourcegroups.urls.url_paths
     for path in _RESOURCE_GROUPS_CALLS:
         groups[f"{{0}}/{path}$"] = SandboxResourceGroupsResponse.dispatch

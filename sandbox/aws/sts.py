@@ -1,4 +1,4 @@
-"""AssumeRole between the accounts of a sandbox, in place of moto's, which refuses nobody.
+"""Whether a caller may assume a role of the accounts of a sandbox; moto refuses nobody.
 
 A caller assumes a role that exists, whose trust policy names the account of the caller, with the
 external id that it asks for. A role that only services assume can be assumed by all callers: the
@@ -15,41 +15,47 @@ Sources:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs
 
 from moto.iam.models import iam_backends
-from moto.sts.exceptions import STSClientError, STSValidationError
 from moto.sts.models import sts_backends
 
 from trainyard.sandbox.account.stacks import accounts
+from trainyard.sandbox.aws.unimplemented import Call, error_response
+from trainyard.sandbox.wsgi import Answer
 
 _PARTITION = "aws"
 _LONGEST_CHAINED_SECONDS = 3600
 
 
-def checked(assume_role: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return AssumeRole of moto's responses, which first checks whether the caller may."""
+def refusal(call: Call, body: bytes, access_key_id: str, account_id: str) -> Answer | None:
+    """Return the response to an AssumeRole that is refused; None if the caller may.
 
-    def assume(response: Any) -> Any:
-        given = response._get_param  # noqa: SLF001 - as moto's responses do
-        caller = caller_arn(response.get_access_key(), response.current_account)
-        role_arn = str(given("RoleArn"))
-        role = _role(role_arn)
-        if role is None:
-            _refuse(caller, role_arn)
-        trust = json.loads(role.assume_role_policy_document)
-        if not _trusts(trust, response.current_account, caller, given("ExternalId")):
-            _refuse(caller, role_arn)
-        seconds = response._get_int_param("DurationSeconds", 0)  # noqa: SLF001
-        if ":assumed-role/" in caller and seconds > _LONGEST_CHAINED_SECONDS:
-            raise STSValidationError(
-                "The requested DurationSeconds exceeds the 1 hour session limit for roles assumed "
-                "by role chaining"
-            )
-        return assume_role(response)
-
-    return assume
+    Args:
+        call: The call.
+        body: Body of the request.
+        access_key_id: The access key of the caller.
+        account_id: The account of the caller.
+    """
+    given = {key: values[0] for key, values in parse_qs(body.decode("utf-8", "replace")).items()}
+    caller, role_arn = caller_arn(access_key_id, account_id), given.get("RoleArn", "")
+    role = _role(role_arn)
+    trust = json.loads(role.assume_role_policy_document) if role else {}
+    if role is None or not _trusts(trust, account_id, caller, given.get("ExternalId")):
+        message = (
+            f"User: {caller} is not authorized to perform: sts:AssumeRole on resource: {role_arn}"
+        )
+        return error_response(call, "AccessDenied", message, "403 FORBIDDEN")
+    seconds = int(given.get("DurationSeconds", 0))
+    if ":assumed-role/" in caller and seconds > _LONGEST_CHAINED_SECONDS:
+        message = (
+            "The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by "
+            "role chaining"
+        )
+        return error_response(call, "ValidationError", message)
+    return None
 
 
 def caller_arn(access_key_id: str, account_id: str) -> str:
@@ -103,10 +109,3 @@ def _fits(statement: Mapping[str, Any], external_id: str | None) -> bool:
     equal = (statement.get("Condition") or {}).get("StringEquals") or {}
     asked = equal.get("sts:ExternalId")
     return asked is None or asked == external_id
-
-
-def _refuse(caller: str, role_arn: str) -> NoReturn:
-    raise STSClientError(
-        "AccessDenied",
-        f"User: {caller} is not authorized to perform: sts:AssumeRole on resource: {role_arn}",
-    )

@@ -81,7 +81,7 @@ def test_without_settings_the_account_is_that_of_the_environment(calls: Calls) -
 
 def test_a_role_reads_its_own_account_and_nothing_of_that_of_its_caller(calls: Calls) -> None:
     assert SECOND_VPC in vpcs(session(assumeRoles=[{"roleArn": ROLE}]))
-    assert calls()[ACCOUNT].keys() <= ABOUT_CALLERS
+    assert calls().get(ACCOUNT, Counter()).keys() <= ABOUT_CALLERS
     assert calls()[SECOND] == {"ec2:DescribeVpcs": 1}
 
 
@@ -89,7 +89,7 @@ def test_a_reader_is_in_the_account_of_the_role(calls: Calls) -> None:
     reader = AccountReader(region=REGION, settings=settings(assumeRoles=[{"roleArn": ROLE}]))
     assert reader.account_id() == SECOND
     assert VPC not in {each["VpcId"] for each in reader.ec2.describe_vpcs()["Vpcs"]}
-    assert calls()[ACCOUNT].keys() <= ABOUT_CALLERS
+    assert calls().get(ACCOUNT, Counter()).keys() <= ABOUT_CALLERS
 
 
 def test_sts_gets_what_the_stack_file_says_of_a_role(assumed: list[Mapping[str, Any]]) -> None:
@@ -154,7 +154,7 @@ def test_a_role_that_is_refused_is_named_with_its_caller_and_the_fix(
     text = str(refused.value)
     assert "aws:assumeRoles[0] in Pulumi.a.yaml" in text
     assert role["roleArn"] in text
-    assert f"allow arn:aws:iam::{ACCOUNT}:user/" in text
+    assert f"allow arn:aws:sts::{ACCOUNT}:user/" in text
     assert says in text
     assert set().union(*calls().values()) <= ABOUT_CALLERS
 
@@ -195,7 +195,7 @@ def test_settings_that_cannot_be_honoured_reach_no_account(calls: Calls) -> None
 
 def test_a_profile_that_does_not_exist_is_one_sentence(calls: Calls) -> None:
     del calls
-    with pytest.raises(AccountUnreachableError, match=r"config profile \(nobody\) .* aws:profile"):
+    with pytest.raises(AccountUnreachableError, match=r"config profile \(nobody\) .*aws:profile"):
         session(profile="nobody").client("ec2")
 
 

@@ -28,14 +28,14 @@ def client(account: Account, keys: Any, service: str) -> Any:
 
 
 def assumed(sts: Any, role: str, **given: Any) -> Any:
-    return sts.assume_role(RoleArn=role, RoleSessionName="s", **given)["Credentials"]
+    return sts.assume_role(RoleArn=role, RoleSessionName="session", **given)["Credentials"]
 
 
 def test_a_session_of_a_role_is_in_its_account(account: Account) -> None:
     keys = assumed(account.client("sts"), ROLE)
     identity = client(account, keys, "sts").get_caller_identity()
     assert identity["Account"] == SECOND
-    assert identity["Arn"] == f"arn:aws:sts::{SECOND}:assumed-role/deploys-training/s"
+    assert identity["Arn"] == f"arn:aws:sts::{SECOND}:assumed-role/deploys-training/session"
 
 
 def test_the_accounts_have_nothing_in_common(account: Account) -> None:
