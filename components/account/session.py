@@ -18,7 +18,6 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-import boto3
 import botocore.session
 from botocore.config import Config
 from botocore.credentials import (
@@ -51,6 +50,8 @@ _STS_REGION = "us-east-1"
 
 def usual_region(profile: str = "") -> str:
     """Return the region of the environment or of a profile; empty if there is none."""
+    import boto3
+
     # boto3 reads AWS_DEFAULT_REGION only; the AWS provider of the engine reads this one first.
     session = boto3.Session(profile_name=profile or None)
     return os.environ.get("AWS_REGION") or session.region_name or ""
@@ -199,6 +200,8 @@ def _proven(settings: ProviderSettings, region: str) -> Any:
 
 
 def _based_on(settings: ProviderSettings) -> Any:
+    import boto3  # `plan` and others only look for credentials, with botocore
+
     try:
         return boto3.Session(profile_name=settings.profile or None)
     except BotoCoreError as error:
@@ -262,6 +265,8 @@ class _Held(CredentialProvider):
 
 def _holding(credentials: Any) -> Any:
     """Return a session with credentials that it does not look for."""
+    import boto3
+
     core = botocore.session.get_session()
     core.register_component("credential_provider", CredentialResolver([_Held(credentials)]))
     return boto3.Session(botocore_session=core)

@@ -21,8 +21,8 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 
 from trainyard.sandbox import registries
 from trainyard.sandbox.access import CONTROL, HEADER, REGISTRIES, AccessKey
+from trainyard.sandbox.account import roles
 from trainyard.sandbox.account.stacks import accounts
-from trainyard.sandbox.aws import sts
 from trainyard.sandbox.aws.clock import CLOCK
 from trainyard.sandbox.aws.cloudformation.forwarding import Forwarder, is_forwarded, list_stacks
 from trainyard.sandbox.aws.eks.access import groups_of
@@ -350,7 +350,7 @@ def _caller(query: Query, admission: Admission) -> Answer:
     account_id = admission.account_of(query["access_key"])
     if account_id is None:
         return _json("404 NOT FOUND", {"message": "no account has this access key"})
-    return _json("200 OK", {"arn": sts.caller_arn(query["access_key"], account_id)})
+    return _json("200 OK", {"arn": roles.caller_arn(query["access_key"], account_id)})
 
 
 def _clock(query: Query, _: bytes) -> Answer:
@@ -511,7 +511,7 @@ class Application:
         if b"Action=AssumeRole&" not in body:
             return None
         account_id = self.admission.account_in(environ)
-        return sts.refusal(call_in(environ, body), body, _key_of(environ), account_id)
+        return roles.refusal(call_in(environ, body), body, _key_of(environ), account_id)
 
     def _aws(self, environ: dict[str, Any], body: bytes) -> Answer:
         seen: list[Any] = []

@@ -1,6 +1,5 @@
 """Which objects the reader of an account creates, and when."""
 
-from trainyard.components.account import session
 from trainyard.components.account.reader import AccountReader
 
 
@@ -15,7 +14,7 @@ def test_a_client_is_made_when_it_is_first_asked_and_once(monkeypatch):
             made.append(service)
             return object()
 
-    monkeypatch.setattr(session.boto3, "Session", Session)
+    monkeypatch.setattr("boto3.Session", Session)
     first = AccountReader(region="us-west-2")
     assert made == []
     assert first.ec2 is first.ec2

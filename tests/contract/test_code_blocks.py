@@ -90,6 +90,13 @@ def read_as_a_stack_file(block: CodeBlock, directory: Path) -> None:
     assert not [f"{error.json_path}: {error.message}" for error in errors]
 
 
+def read_as_a_whole_stack_file(block: CodeBlock, directory: Path) -> None:
+    """Compare keys and values of `config` with the schema."""
+    schema = without_required(json.loads((ROOT / "docs/schema/stack.schema.json").read_text()))
+    errors = jsonschema.Draft202012Validator(schema).iter_errors(yaml.safe_load(block.text))
+    assert not [f"{error.json_path}: {error.message}" for error in errors]
+
+
 def without_required(schema: Any) -> Any:
     """Return a schema for parts of an object; `kind` stays required, because it selects one."""
     if isinstance(schema, list):
@@ -147,6 +154,7 @@ def read_as_hooks(block: CodeBlock, directory: Path) -> None:
 READERS = (
     (re.compile(r"- uses: "), read_as_steps),
     (re.compile(r"repos:"), read_as_hooks),
+    (re.compile(r"config:"), read_as_a_whole_stack_file),
     (re.compile(r"alertmanager_config:"), read_as_an_alert_manager),
     (re.compile(r"- \{?(?:call|happens): "), read_as_a_schedule),
     (re.compile(r"(?:# in a pod\n|spec:)"), read_as_kubernetes),
