@@ -106,9 +106,7 @@ def test_a_chained_session_has_at_most_an_hour(account: Account) -> None:
     assert assumed(account.client("sts"), ROLE, DurationSeconds=7200)
     there = client(account, assumed(account.client("sts"), ROLE), "sts")
     assert assumed(there, ROLE, DurationSeconds=3600)
-    with pytest.raises(
-        ClientError, match="1 hour session limit for roles"
-    ):
+    with pytest.raises(ClientError, match="1 hour session limit for roles"):
         assumed(there, ROLE, DurationSeconds=3601)
 
 

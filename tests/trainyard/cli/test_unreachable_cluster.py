@@ -70,7 +70,9 @@ class Account:
 @pytest.fixture
 def account(monkeypatch: pytest.MonkeyPatch) -> Account:
     made = Account()
-    monkeypatch.setattr("boto3.Session.client", lambda _, *given, **more: made.client(*given, **more))
+    monkeypatch.setattr(
+        "boto3.Session.client", lambda _, *given, **more: made.client(*given, **more)
+    )
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "not-real")
     return made
