@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from trainyard.cli import console, failures, options
 from trainyard.components.account.session import AccountSession
+from trainyard.engine.environment import process_environment, profile_environment
 from trainyard.workspace.target import Target
 
 _INSTALL = {
@@ -46,8 +47,11 @@ def become(command: Sequence[str], target: Target) -> NoReturn:
                 f"{_INSTALL[program]}"
             )
     console.progress(shlex.join(command))
-    with target.access():
-        # The program outlives this process, so it gets the credentials that are used now.
-        session = AccountSession(target.account.settings, region=target.region)
-        environment = session.environment(os.environ)
+    settings = target.account.settings
+    environment = profile_environment(os.environ, settings.profile)
+    if command[0] == "aws":
+        # It outlives this process, so it gets the credentials that are used now.
+        with process_environment(environment):
+            session = AccountSession(settings, region=target.region)
+            environment = session.environment(environment)
     os.execvpe(command[0], [*command], environment)  # noqa: S606 - no shell

@@ -75,11 +75,11 @@ def test_a_cluster_that_is_kept_itself_is_named_with_the_command_that_ends_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Session:
-        def __init__(self, region_name: str) -> None:
-            assert region_name == "us-west-2"
+        def __init__(self, **_: Any) -> None:
+            """As in boto3."""
 
-        def client(self, service: str, **_: Any) -> Session:
-            assert service == "cloudformation"
+        def client(self, service: str, *, region_name: str, **_: Any) -> Session:
+            assert (service, region_name) == ("cloudformation", "us-west-2")
             return self
 
         def can_paginate(self, operation: str) -> bool:
