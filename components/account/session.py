@@ -156,7 +156,7 @@ def _endpoint_variable(service: str) -> str:
     https://docs.aws.amazon.com/sdkref/latest/guide/feature-ss-endpoints.html
     """
     model = botocore.session.get_session().get_service_model(service)
-    return f"AWS_ENDPOINT_URL_{model.service_id.replace(' ', '_').upper()}"
+    return f"AWS_ENDPOINT_URL_{str(model.service_id).replace(' ', '_').upper()}"
 
 
 def _client(

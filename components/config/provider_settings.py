@@ -388,7 +388,7 @@ class _Reading:
         return tuple(found)
 
     def _role(self, path: str, given: Mapping[str, Any], arn: str, longest: int) -> AssumedRole:
-        tags = given.get("tags") or {}
+        tags: object = given.get("tags") or {}
         if not isinstance(tags, Mapping):
             self._value(f"{path}.tags", tags, "is not a mapping", "tags by key", "team: research")
             tags = {}

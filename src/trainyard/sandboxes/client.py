@@ -207,7 +207,7 @@ def completion(cluster: Any, example: Any = None) -> dict[str, Any]:
     return completion(cluster, example)
 
 
-def accounts() -> frozenset[str]:
+def accounts() -> tuple[str, ...]:
     """Return the ids of the emulated accounts."""
     from trainyard.sandbox.account.stacks import accounts
 
