@@ -11,8 +11,15 @@ from trainyard.components.account.check import Check, Row, Subject, ok, refused,
 from trainyard.components.account.facts import AccountFacts, PreflightFacts
 from trainyard.components.account.known import Known
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
-from trainyard.components.catalog.quotas import OPEN_ZFS_QUOTAS, QUOTAS, REGION, Quota, lustre_class
-from trainyard.components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
+from trainyard.components.catalog.quotas import (
+    OPEN_ZFS_QUOTAS,
+    QUOTAS,
+    REGION,
+    Quota,
+    VcpuQuota,
+    lustre_class,
+    vcpu_quota,
+)
 from trainyard.components.compute.node_pool_plan import NodePoolPlan
 from trainyard.components.config.network import NewVpc
 from trainyard.components.config.node_pool import OwnNodes

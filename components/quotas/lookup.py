@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Any
 from botocore import xform_name
 
 from trainyard.components.account.reader import AccountReader, AccountUnreachableError, Reading
-from trainyard.components.catalog.quotas import OPEN_ZFS_QUOTAS, QUOTAS, REGION, lustre_class
-from trainyard.components.catalog.vcpu_quotas import VcpuQuota, vcpu_quota
+from trainyard.components.catalog.quotas import (
+    OPEN_ZFS_QUOTAS,
+    QUOTAS,
+    REGION,
+    VcpuQuota,
+    lustre_class,
+    vcpu_quota,
+)
 from trainyard.components.tagging import CLUSTER_TAG, EKS_CLUSTER_TAG, PARALLELCLUSTER_TAG, tag_map
 
 if TYPE_CHECKING:

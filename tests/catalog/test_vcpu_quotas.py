@@ -3,7 +3,7 @@
 import pytest
 
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
-from trainyard.components.catalog.vcpu_quotas import vcpu_quota
+from trainyard.components.catalog.quotas import vcpu_quota
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from trainyard.components.catalog import (
 )
 from trainyard.components.catalog.efa import HUGE_PAGE_MIB, reserved_huge_pages
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType
-from trainyard.components.catalog.vcpu_quotas import vcpu_quota
+from trainyard.components.catalog.quotas import vcpu_quota
 from trainyard.sandbox import instance_types as sandbox_types
 from trainyard.sandbox.account import load
 from trainyard.sandbox.account.fixture import fixture

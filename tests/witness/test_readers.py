@@ -28,8 +28,7 @@ from trainyard.components.account.answers import AccountUnreachableError
 from trainyard.components.account.reader import AccountReader
 from trainyard.components.batch import account
 from trainyard.components.capacity import lookup as capacity_lookup
-from trainyard.components.catalog.quotas import QUOTAS
-from trainyard.components.catalog.vcpu_quotas import vcpu_quota
+from trainyard.components.catalog.quotas import QUOTAS, vcpu_quota
 from trainyard.components.compute import lookup as compute_lookup
 from trainyard.components.eks import lookup as eks_lookup
 from trainyard.components.named import lookup as named_lookup

@@ -13,7 +13,7 @@ from trainyard.components.capacity.facts import LATER, Holders, why_not_active
 from trainyard.components.capacity.lookup import holder_filters, holders_of
 from trainyard.components.capacity.reservations import held_text
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
-from trainyard.components.catalog.vcpu_quotas import vcpu_quota
+from trainyard.components.catalog.quotas import vcpu_quota
 from trainyard.workspace.target import Account
 
 if TYPE_CHECKING:

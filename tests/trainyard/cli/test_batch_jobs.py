@@ -212,7 +212,7 @@ def test_a_job_that_fails_on_another_node_names_the_section_of_its_error(
 ) -> None:
     del batch
     other = OtherNode("RUNNING", "FAILED")
-    monkeypatch.setattr("boto3.client", lambda service, region_name, config=None: other)
+    monkeypatch.setattr("boto3.Session.client", lambda *_, **__: other)
     with pytest.raises(failures.JobFailedError, match="#cuda-out-of-memory"):
         submit(plan, other, wait=JobWait(pause=lambda _: None))
 
