@@ -31,5 +31,12 @@ def files_with_value(directory: Path, *, kept_in: str) -> list[Path]:
         if path.is_file()
         and not path.is_symlink()
         and kept_in not in str(path)
-        and any(needle in path.read_bytes() for needle in needles)
+        and any(needle in _content(path) for needle in needles)
     ]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:  # a process of the sandbox has removed it since it was listed
+        return b""
