@@ -35,6 +35,7 @@ from trainyard.components.catalog.nccl import (
 )
 from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE, neuron_cores
 from trainyard.components.catalog.versions import NCCL_TESTS_IMAGE
+from trainyard.components.package_data import data_text
 
 LARGEST_COMMAND = 8192
 """Maximum characters of command and environment that all ways to start a container accept."""
@@ -102,7 +103,7 @@ def runs_on_all_nodes(command: tuple[str, ...]) -> bool:
 @cache
 def _node_start() -> str:
     """Return the source of `node_start` without documentation."""
-    text = Path(__file__).with_name("node_start.py").read_text(encoding="utf-8")
+    text = data_text(Path(__file__).with_name("node_start.py"))
     lines = text.splitlines()
     for first, last in _documentation(ast.parse(text)):
         lines[first - 1 : last] = [""] * (last - first + 1)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from trainyard.components.package_data import data_text
+
 # Version, supported instance types and image of the EFA device plugin.
 #
 # Source: chart `aws-efa-k8s-device-plugin`, `values.yaml`, of https://github.com/aws/eks-charts in
@@ -19,7 +21,7 @@ EFA_DEVICE_PLUGIN_VERSION = "v0.5.21-eksbuild.9"
 
 _LIST = Path(__file__).parent / "data" / "efa_plugin_instance_types.txt"
 
-EFA_PLUGIN_INSTANCE_TYPES: tuple[str, ...] = tuple(_LIST.read_text(encoding="utf-8").split())
+EFA_PLUGIN_INSTANCE_TYPES: tuple[str, ...] = tuple(data_text(_LIST).split())
 """`supportedInstanceLabels.values` of the chart, in its order."""
 
 _REGISTRY_ACCOUNT = "602401143452"

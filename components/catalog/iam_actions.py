@@ -12,10 +12,12 @@ from fnmatch import filter as filter_names
 from functools import cache
 from pathlib import Path
 
+from trainyard.components.package_data import data_text
+
 _LIST = Path(__file__).parent / "data" / "iam_resource_level_actions.txt"
 
 # IAM actions are case-insensitive.
-_ACTIONS = frozenset(_LIST.read_text(encoding="utf-8").lower().split())
+_ACTIONS = frozenset(data_text(_LIST).lower().split())
 
 
 @cache

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from trainyard.components.package_data import data_text
+
 # Facts about one EC2 instance type.
 #
 # Source: the EC2 API `DescribeInstanceTypes`,
@@ -151,7 +153,7 @@ class _Catalog(Mapping[str, InstanceType]):
         return len(self._records)
 
 
-INSTANCE_TYPES: Mapping[str, InstanceType] = _Catalog(DATA_FILE.read_text(encoding="utf-8"))
+INSTANCE_TYPES: Mapping[str, InstanceType] = _Catalog(data_text(DATA_FILE))
 """Every known instance type by name, sorted by family and size."""
 
 

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from trainyard.components.package_data import data_text
+
 # Names of Kueue, and of the queue of a stack.
 #
 # Source:
@@ -94,4 +96,4 @@ CONTROLLER_RELEASES = {each.name: each for each in (JOBSET_RELEASE, KUEUE_RELEAS
 @cache
 def released_objects(release: ControllerRelease) -> list[dict[str, Any]]:
     """Return the objects of the release that the add-on installs, in the order of the release."""
-    return json.loads(release.data_file.read_text(encoding="utf-8"))
+    return json.loads(data_text(release.data_file))

@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from trainyard.components.package_data import data_text
+
 PRICES = Path(__file__).parent / "data" / "prices.json"
 HOURS_PER_MONTH = 730
 """As in the AWS Pricing Calculator, https://calculator.aws."""
@@ -42,7 +44,7 @@ class Price:
 @cache
 def snapshot_prices(region: str) -> Mapping[str, Price]:
     """Return the prices of a region by key; none for a region that the snapshot does not have."""
-    content: dict[str, Any] = json.loads(PRICES.read_text(encoding="utf-8"))
+    content: dict[str, Any] = json.loads(data_text(PRICES))
     sources = content["sources"]
     return {
         key: Price(

@@ -24,6 +24,8 @@ from enum import Enum
 from functools import cache
 from pathlib import Path
 
+from trainyard.components.package_data import data_text
+
 
 class Support(Enum):
     """What trainyard does with a key."""
@@ -233,4 +235,4 @@ def endpoint_keys() -> tuple[str, ...]:
     `ProviderEndpointArgs` in `pulumi_aws/_inputs.py` of pulumi-aws 7.51.1.
     """
     path = Path(__file__).with_name("data") / "provider_endpoints.txt"
-    return tuple(path.read_text(encoding="utf-8").split())
+    return tuple(data_text(path).split())

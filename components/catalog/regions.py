@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from trainyard.components.package_data import data_text
+
 _DATA = Path(__file__).parent / "data" / "regions.json"
 _NAME = re.compile(r"([a-z]+(?:-[a-z]+)*)-((?:north|south|east|west|central)+)-(\d{1,2})", re.ASCII)
 """Country or continent, direction, number: `us-gov-west-1`."""
@@ -70,7 +72,7 @@ def zone_region(zone: str) -> str | None:
 
 @cache
 def _partitions() -> list[dict[str, Any]]:
-    return list(json.loads(_DATA.read_text(encoding="utf-8"))["partitions"].values())
+    return list(json.loads(data_text(_DATA))["partitions"].values())
 
 
 @cache

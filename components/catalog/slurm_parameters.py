@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from trainyard.components.package_data import data_text
+
 Line = Literal["slurm_conf", "partition", "node"]
 """A line of its own, a parameter of a `PartitionName` line, or of a `NodeName` line."""
 _DATA = Path(__file__).parent / "data" / "slurm_parameters.json"
@@ -38,4 +40,4 @@ def is_slurm_parameter(name: str, line: Line) -> bool:
 
 @cache
 def _data() -> dict[str, Any]:
-    return json.loads(_DATA.read_text(encoding="utf-8"))
+    return json.loads(data_text(_DATA))

@@ -31,6 +31,7 @@ from trainyard.components.config.parallelcluster import (
 from trainyard.components.config.problems import Review
 from trainyard.components.config.storage_fields import s3_parts
 from trainyard.components.naming import managed_policy_arns
+from trainyard.components.package_data import data_text
 
 _PAGES = (
     # https://docs.github.com/en/repositories/working-with-files/using-files/viewing-and-understanding-files
@@ -143,7 +144,7 @@ def script_text(name: str) -> str:
 
 
 def _source(name: str) -> str:
-    return (_SOURCES / f"{name}.sh").read_text(encoding="utf-8")
+    return data_text(_SOURCES / f"{name}.sh")
 
 
 def queue_key(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from trainyard.components.config.keys import path_of
 from trainyard.components.config.problems import ROOT
+from trainyard.components.package_data import data_text
 from trainyard.components.parallelcluster.references import Reference
 from trainyard.components.parallelcluster.rendering import (
     COMPUTE_RESOURCE_KEYS,
@@ -79,7 +80,7 @@ class UpdateRule:
 @cache
 def rules() -> UpdateRule:
     """Return the rules of the cluster configuration."""
-    return rules_of(_TABLE.read_text(encoding="utf-8").splitlines())
+    return rules_of(data_text(_TABLE).splitlines())
 
 
 def rules_of(lines: Iterable[str]) -> UpdateRule:

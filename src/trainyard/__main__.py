@@ -8,6 +8,7 @@ from pathlib import Path
 import trainyard.components.cheap_imports  # noqa: F401 - before what costs
 from trainyard.acceptance import ANSWER_SHAPES
 from trainyard.cli.command_line import COMMANDS, COMPLETION, PROGRAM, Command, command_line
+from trainyard.cli.streams import standard_streams
 
 
 def main(commands: Mapping[str, Command] = COMMANDS) -> None:
@@ -17,7 +18,8 @@ def main(commands: Mapping[str, Command] = COMMANDS) -> None:
 
         record(Path(directory))
     try:
-        command_line(commands)(prog_name=PROGRAM, complete_var=COMPLETION)
+        with standard_streams():
+            command_line(commands)(prog_name=PROGRAM, complete_var=COMPLETION)
     finally:
         # Python searches all objects for garbage when it ends, and the operating system reclaims
         # the memory anyway.

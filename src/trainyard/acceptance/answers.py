@@ -28,6 +28,7 @@ import botocore
 import botocore.session
 
 from trainyard.acceptance.shapes import States, Table, Tally, nodes
+from trainyard.stack_files.files import file_text, private_log
 
 FORM = 1
 """Version of the form of `shapes.json`."""
@@ -72,8 +73,7 @@ class _Log:
             self._append(json.dumps({"operation": name, **entry}, separators=(",", ":")))
 
     def _append(self, line: str) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        descriptor = private_log(self.path)
         try:
             # One write appends whole lines, and what a full disk has cut ends at the next one.
             os.write(descriptor, f"\n{line}\n".encode())
@@ -227,7 +227,7 @@ def called_in(path: Path) -> frozenset[str]:
         path: `shapes.json`; without it, nothing was recorded.
     """
     try:
-        tables = json.loads(path.read_text(encoding="utf-8"))["tables"]
+        tables = json.loads(file_text(path))["tables"]
     except (OSError, ValueError, LookupError):
         return frozenset()
     return frozenset(
@@ -249,7 +249,7 @@ def _sources(answers: _Answers, commit: str) -> list[dict[str, Any]]:
 def _lines(directory: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the lines of all files; one that was cut is an empty one."""
     for path in sorted(directory.glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in file_text(path, errors="replace").splitlines():
             if not line.strip():
                 continue
             try:

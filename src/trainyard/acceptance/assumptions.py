@@ -18,6 +18,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from trainyard.acceptance.steps import Done
+from trainyard.components.package_data import data_text
 from trainyard.components.secret_text import without_secrets
 
 CATALOGUE = Path(__file__).with_name("assumptions.yaml")
@@ -122,7 +123,7 @@ def catalogue() -> tuple[Assumption, ...]:
         ValidationError: an entry is not valid; the message names it.
         ValueError: two entries have the same id.
     """
-    content = yaml.safe_load(CATALOGUE.read_text(encoding="utf-8"))
+    content = yaml.safe_load(data_text(CATALOGUE))
     found = TypeAdapter(tuple[Assumption, ...]).validate_python(content, strict=False)
     ids = [each.id for each in found]
     if twice := sorted({each for each in ids if ids.count(each) > 1}):

@@ -11,7 +11,6 @@ import json
 import os
 import platform
 import shlex
-import stat
 import subprocess
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -20,7 +19,7 @@ from typing import Any
 
 from trainyard.acceptance.steps import Step, rfc_3339
 from trainyard.components import clock
-from trainyard.stack_files.files import write_private
+from trainyard.stack_files.files import file_bytes, file_text, opened_file, write_private
 from trainyard.stack_files.installation import PACKAGE, program_version
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.stack_files.stack_outline import instance_types_of
@@ -73,7 +72,7 @@ def product_sha256(package: Path) -> str:
         OSError: a file cannot be read.
     """
     lines = [
-        f"{hashlib.sha256((package.parent / name).read_bytes()).hexdigest()}  {name}\n"
+        f"{hashlib.sha256(file_bytes(package.parent / name)).hexdigest()}  {name}\n"
         for name in product_files(package)
     ]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
@@ -129,11 +128,8 @@ def sha256_of(path: Path, most_bytes: int = MOST_BYTES) -> str | None:
     """
     digest = hashlib.sha256()
     try:
-        # Without O_NONBLOCK, a named pipe would wait for a writer.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as file:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode) or found.st_size > most_bytes:
+        with opened_file(path, follow_links=False) as file:
+            if os.fstat(file.fileno()).st_size > most_bytes:
                 return None
             while chunk := file.read(_CHUNK_BYTES):
                 digest.update(chunk)
@@ -190,7 +186,7 @@ def programs_in(directory: Path) -> dict[str, Any]:
 
 def _json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(file_text(path))
     except (OSError, ValueError, RecursionError):
         return None
 

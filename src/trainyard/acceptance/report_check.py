@@ -10,7 +10,6 @@ import itertools
 import json
 import os
 import re
-import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +31,7 @@ from trainyard.acceptance.report import (
 )
 from trainyard.acceptance.shapes import table_of
 from trainyard.acceptance.steps import REMAINS, log_of
+from trainyard.stack_files.files import file_bytes
 
 MOST_BYTES = 16 << 20
 """Size of the largest report, and of the largest file with shapes."""
@@ -127,20 +127,10 @@ def _read(path: Path) -> Any:
 def _text(path: Path, name: str) -> str:
     """Return the text of a regular file of limited size."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise _UnreadableError(
-                    f"{name} is not a file; name the report.json of an acceptance"
-                )
-            content = file.read(MOST_BYTES + 1)
+        content = file_bytes(path, most_bytes=MOST_BYTES)
     except (OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise _UnreadableError(f"{name} cannot be read: {said}; {_NAME_ONE}") from error
-    if len(content) > MOST_BYTES:
-        raise _UnreadableError(
-            f"{name} has more than {MOST_BYTES >> 20} MiB, too much for a report"
-        )
     try:
         return content.decode("utf-8")
     except ValueError as error:

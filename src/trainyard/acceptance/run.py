@@ -26,6 +26,7 @@ from trainyard.acceptance import ANSWER_SHAPES, ANSWERS
 from trainyard.acceptance.provenance import shown_command
 from trainyard.acceptance.steps import Done, Interruption, Record, Step, judged, log_of
 from trainyard.components import clock
+from trainyard.stack_files.files import unbuffered
 
 DELETIONS = 3
 """How often a failing deletion is tried in one run: a lost connection, or an object that another
@@ -268,7 +269,7 @@ class _Heard:
         # The commands must not stop because the log has no space: they are read to their end.
         with os.fdopen(self._reader, "rb") as source:
             try:
-                with self._log.open("wb", buffering=0) as file:
+                with unbuffered(self._log) as file:
                     for line in source:
                         self._lines.append(line)
                         file.write(line)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from trainyard.acceptance.remains import MadeObject
-from trainyard.stack_files.files import write_private
+from trainyard.stack_files.files import file_text, write_private
 
 Result = Literal["pass", "fail", "stopped"]
 RECORD = "acceptance.json"
@@ -175,7 +175,7 @@ def read_record(directory: Path) -> Record | None:
     path = directory / RECORD
     if not path.is_file():
         return None
-    values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    values: dict[str, Any] = json.loads(file_text(path))
     done = [Done(**each) for each in values.pop("done")]
     made = [MadeObject(**each) for each in values.pop("made", [])]
     return Record(**{**values, "directory": directory, "done": done, "made": made})

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from trainyard.components.catalog.neuron import NCCOM_TEST_IMAGE
+from trainyard.components.package_data import data_text
 from trainyard.jobs.slurm.bert_pretraining import UV_VERSION
 from trainyard.stack_files.files import write_whole
 from trainyard.stack_files.installation import INSTALLATION
@@ -127,7 +128,7 @@ def training_of(
         run = (*named, "--", "bash", "-c", PROGRAM)
         return Training(name="program", run=run, began=r"step 5 of node 0")
     checkpoints = f"{storage.rstrip('/')}/{JOB}"
-    files = {name: (EXAMPLE / name).read_text(encoding="utf-8") for name in _FILES}
+    files = {name: data_text(EXAMPLE / name) for name in _FILES}
     job = {
         "name": JOB,
         "files": [*_FILES],

@@ -17,7 +17,7 @@ from typing import Any
 
 from trainyard.capacity.errors import UnreadableRecordError
 from trainyard.capacity.offerings import Offering, offering_of
-from trainyard.stack_files.files import write_private
+from trainyard.stack_files.files import file_text, write_private
 
 _BROKEN = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError)
 
@@ -75,7 +75,7 @@ class Records:
 
     def _remembered(self) -> list[Offering]:
         try:
-            content = json.loads(self._offerings.read_text(encoding="utf-8"))
+            content = json.loads(file_text(self._offerings))
             return [offering_of(each) for each in content]
         except (FileNotFoundError, *_BROKEN):
             return []  # a search finds them again
@@ -100,7 +100,7 @@ class Records:
         """
         path = self.path(subject)
         try:
-            return _purchase(json.loads(path.read_text(encoding="utf-8")))
+            return _purchase(json.loads(file_text(path)))
         except FileNotFoundError:
             return None
         except _BROKEN as error:

@@ -24,6 +24,7 @@ from trainyard.components.config.network import NewVpc
 from trainyard.components.config.problems import ROOT, ConfigError, Problem
 from trainyard.components.network.lookup import look_up_subnets
 from trainyard.stack_files.completion import completed
+from trainyard.stack_files.files import file_text, write_whole
 from trainyard.stack_files.stack_config import config_of
 from trainyard.stack_files.stack_files import CLUSTER_KEY, StackFile, find_stack_file
 from trainyard.stack_files.stack_outline import (
@@ -406,7 +407,7 @@ def text_with_block(
         ends_at=offering.ends_at.isoformat(),
         upfront_fee_usd=float(offering.fee) if offering.currency == "USD" else None,
     )
-    text = with_entry(stack_file.path.read_text(encoding="utf-8"), entry, values)
+    text = with_entry(file_text(stack_file.path), entry, values)
     for pool in _new_users(stack_file, offering, entry):
         text = with_further_block(text, pool, entry.name)
     return text
@@ -498,7 +499,7 @@ def _read(stack_file: StackFile, text: str) -> StackFile:
     """Return the stack file as it is read with another text."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / stack_file.path.name
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
         content = find_stack_file(stack_file.stack, path=path).content
     return dataclasses.replace(stack_file, content=content)
 

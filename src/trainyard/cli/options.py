@@ -9,9 +9,58 @@ from typing import Annotated
 import typer
 
 from trainyard.cli import console
+from trainyard.stack_files.files import (
+    refuse_unreadable,
+    refuse_unwritable,
+    refuse_unwritable_directory,
+)
 from trainyard.stack_files.stack_files import find_stack_file, stack_names
 from trainyard.workspace.accounts import target_of
 from trainyard.workspace.target import Target
+
+
+def input_file(value: str) -> Path:
+    """Return the file that an option names.
+
+    Raises:
+        FileRefusedError: it cannot be read.
+    """
+    path = Path(value)
+    refuse_unreadable(path)
+    return path
+
+
+def input_path(value: str) -> Path:
+    """Return the file or directory that an option names.
+
+    Raises:
+        FileRefusedError: it cannot be read.
+    """
+    path = Path(value)
+    refuse_unreadable(path, directory=True)
+    return path
+
+
+def output_file(value: str) -> Path:
+    """Return the file to write that an option names; it is tried before the command begins.
+
+    Raises:
+        FileRefusedError: it cannot be written.
+    """
+    path = Path(value)
+    refuse_unwritable(path)
+    return path
+
+
+def output_directory(value: str) -> Path:
+    """Return the directory to write that an option names; it is tried before the command begins.
+
+    Raises:
+        FileRefusedError: no file can be written in it.
+    """
+    path = Path(value)
+    refuse_unwritable_directory(path)
+    return path
 
 
 def complete_stack(incomplete: str) -> list[str]:
@@ -63,7 +112,10 @@ Verify = Annotated[
 PreviewReport = Annotated[
     Path | None,
     typer.Option(
-        "--html", metavar="FILE", help="Also write a report with the changes in a picture."
+        "--html",
+        metavar="FILE",
+        parser=output_file,
+        help="Also write a report with the changes in a picture.",
     ),
 ]
 ClusterGone = Annotated[
@@ -78,7 +130,12 @@ ClusterGone = Annotated[
 ]
 StackFilePath = Annotated[
     Path | None,
-    typer.Option("--stack-file", help="Stack file to use instead of Pulumi.<stack>.yaml."),
+    typer.Option(
+        "--stack-file",
+        metavar="FILE",
+        parser=input_file,
+        help="Stack file to use instead of Pulumi.<stack>.yaml.",
+    ),
 ]
 
 Group = Annotated[

@@ -14,6 +14,7 @@ from trainyard.cli.failures import WORK_FAILED, WRONG_USE, CommandError
 from trainyard.components.account.answers import AccountUnreachableError
 from trainyard.components.config.problems import ConfigError
 from trainyard.engine.engine_process import EngineFailedError
+from trainyard.stack_files.files import FileRefusedError
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import StackFileError
 from trainyard.stack_files.stacks_directory import StacksDirectoryError
@@ -70,6 +71,7 @@ _WRONG_USE = (
     ConfigError,
     StackFileError,
     StacksDirectoryError,
+    FileRefusedError,
     UnreadableYamlError,
     StackMissingError,
     NotLoggedInError,

@@ -19,6 +19,7 @@ from trainyard.engine.environment import account_environment
 from trainyard.engine.pulumi_arguments import PRESERVE_CONFIG, PulumiArguments, parse
 from trainyard.engine.pulumi_engine import ensure_pulumi
 from trainyard.sandboxes.session import running_sandbox
+from trainyard.stack_files.files import write_whole
 from trainyard.stack_files.installation import PROJECT
 from trainyard.stack_files.stack_files import project_directory
 from trainyard.workspace.backend import PASSPHRASE, require_login, state_file
@@ -89,10 +90,10 @@ def _edit_stack_file(arguments: Sequence[str], stack: str, directory: Path) -> i
         backend = Path(name)
         state = state_file(backend, stack)
         state.parent.mkdir(parents=True)
-        (backend / ".pulumi" / "meta.yaml").write_text(f"version: {_META_VERSION}\n")
+        write_whole(backend / ".pulumi" / "meta.yaml", f"version: {_META_VERSION}\n")
         qualified = f"organization/{PROJECT}/{stack}"
         checkpoint = {"version": _STATE_VERSION, "checkpoint": {"stack": qualified, "latest": None}}
-        state.write_text(json.dumps(checkpoint), encoding="utf-8")
+        write_whole(state, json.dumps(checkpoint))
         environment = account_environment(os.environ, engine=engine.directory) | {
             "PULUMI_BACKEND_URL": backend.as_uri(),
             PASSPHRASE: "",

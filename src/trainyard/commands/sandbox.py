@@ -24,6 +24,7 @@ from trainyard.sandboxes.session import (
     running_sandbox,
     started_sandbox,
 )
+from trainyard.stack_files.files import file_text
 from trainyard.workspace.project import sandbox_directory
 
 
@@ -59,7 +60,7 @@ def _faults() -> list[str]:
 def _clusters(directory: SandboxDirectory) -> list[str]:
     """Return each cluster with its Kubernetes version and its API server."""
     return sorted(
-        f"{path.parent.name} ({described_version(path.read_text(encoding='utf-8'))})"
+        f"{path.parent.name} ({described_version(file_text(path))})"
         for path in directory.clusters.glob("*/version")
     )
 
@@ -78,7 +79,10 @@ Port = Annotated[
     typer.Option(help="Port of the AWS endpoint on the loopback interface. 0 selects a free port."),
 ]
 ScheduleFile = Annotated[
-    Path | None, typer.Argument(metavar="FILE", help="Fault schedule to apply, in YAML.")
+    Path | None,
+    typer.Argument(
+        metavar="FILE", parser=options.input_file, help="Fault schedule to apply, in YAML."
+    ),
 ]
 AddFaults = Annotated[
     bool, typer.Option("--add", help="Put the entries of FILE before the current schedule.")

@@ -17,6 +17,7 @@ from trainyard.engine.engine_events import (
     resource_changes,
 )
 from trainyard.engine.engine_process import EngineResult, PulumiCommand
+from trainyard.stack_files.files import file_text
 
 LOG_FLAG_VARIABLE = "PULUMI_DEBUG_COMMANDS"
 """Enables the flag for the event log.
@@ -53,7 +54,7 @@ class EventLog:
         """Return what the engine has written; empty if it never started."""
         if not self.path.exists():
             return ""
-        return self.path.read_text(encoding="utf-8", errors="replace")
+        return file_text(self.path, errors="replace")
 
 
 @contextmanager

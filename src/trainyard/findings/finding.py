@@ -11,6 +11,7 @@ from typing import Any, Literal
 import yaml
 
 from trainyard.components.config.problems import ROOT, ConfigError, Problem
+from trainyard.stack_files.files import file_text
 from trainyard.stack_files.stack_files import StackFile
 
 Stage = Literal["schema", "plan", "preflight", "policy", "engine"]
@@ -89,7 +90,7 @@ class Positions:
     def __init__(self, path: Path) -> None:
         try:
             # Nodes only: no objects are constructed.
-            self._root = yaml.compose(path.read_text(encoding="utf-8"), Loader=_LOADER)
+            self._root = yaml.compose(file_text(path), Loader=_LOADER)
         except (OSError, UnicodeDecodeError, yaml.YAMLError):
             self._root = None
 

@@ -35,6 +35,7 @@ from trainyard.importing.source import (
     plain,
     text_of,
 )
+from trainyard.stack_files.files import opened_file
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
 from trainyard.stack_files.yaml_reader import yaml_text
@@ -138,10 +139,11 @@ def is_of_another_format(
 
 
 def _has_no_mark(path: Path) -> bool:
-    if not path.is_file():
+    try:
+        with opened_file(path) as file:
+            text = file.read(_MOST_OF_MARKS).decode("utf-8", "replace")
+    except OSError:
         return False  # reading it says why
-    with path.open(encoding="utf-8", errors="replace") as file:
-        text = file.read(_MOST_OF_MARKS)
     return not any(mark in text for each in FORMATS for mark in each.marks)
 
 

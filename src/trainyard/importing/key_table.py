@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.components.config.problems import nearest
+from trainyard.components.package_data import data_text
 from trainyard.importing.source import Location, Node, child, is_placeholder
 
 Keys = tuple[str, ...]
@@ -159,7 +160,7 @@ class KeyTable:
 
 def keys_in(path: Path) -> Mapping[Keys, str]:
     """Return the kind of every key in the file of a table."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = data_text(path).splitlines()
     rows = (line.split() for line in lines if line and not line.startswith("#"))
     return {tuple(keys.split(".")): kind for keys, kind in rows}
 

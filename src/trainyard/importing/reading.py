@@ -19,6 +19,7 @@ from typing import Any
 import yaml
 
 from trainyard.importing.source import Document, Node
+from trainyard.stack_files.files import opened_file
 from trainyard.stack_files.yaml_limits import (
     DEEPEST,
     LARGEST_BYTES,
@@ -387,7 +388,7 @@ def refuse_other_form(path: Path) -> None:
     """
     if not path.is_file():
         return
-    with suppress(OSError), path.open("rb") as file:
+    with suppress(OSError), opened_file(path) as file:
         if file.read(len(_ZIP)) == _ZIP:
             raise UnreadableYamlError(f"{path}: {_PLAN.format(path=path)}")
     text = _text_at(path)

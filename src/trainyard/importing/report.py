@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from trainyard.components.config.keys import path_of
+from trainyard.components.package_data import data_text
 from trainyard.components.secret_documents import shareable, value_in
 from trainyard.importing.key_table import Keys, KeyTable
 from trainyard.importing.source import (
@@ -58,7 +59,7 @@ def outcomes_in(path: Path) -> Mapping[Keys, OutcomeRow]:
     """Return the rows in the file of a table: a fate with its reason, and keys below it."""
     found: dict[Keys, OutcomeRow] = {}
     row = None
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in data_text(path).splitlines():
         fate, _, why = line.partition(": ")
         named = _FATES.get(fate)
         if named is not None:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, cast
 
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.package_data import data_text
 from trainyard.init.design import KINDS, Kind, PoolDesign, Purchase
 from trainyard.init.stack_text import TextEntry, parsed
 from trainyard.stack_files.installation import INSTALLATION
@@ -80,7 +81,7 @@ def _example(file: StackFile) -> Example:
         zones=tuple(cluster["network"].get("availability_zones", ())),
         region=file.region,
         pools=tuple(_pools(cluster)),
-        root=parsed(file.path.read_text(encoding="utf-8")),
+        root=parsed(data_text(file.path)),
     )
 
 

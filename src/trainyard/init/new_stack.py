@@ -22,6 +22,7 @@ from trainyard.init.design import StackDesign
 from trainyard.init.document import stack_file_text
 from trainyard.init.question import Ask, Question
 from trainyard.stack_files import stacks_directory
+from trainyard.stack_files.files import write_new, write_whole
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import find_stack_file
 
@@ -66,8 +67,7 @@ def write_new_stack(path: Path, text: str) -> None:
         FileExistsError: the file exists.
     """
     stacks_directory.create(path.parent)
-    with path.open("x", encoding="utf-8") as file:
-        file.write(as_typed(text))
+    write_new(path, as_typed(text))
 
 
 _VPC, _SUBNETS = "vpc-00000000", ("subnet-0000000a", "subnet-0000000b")
@@ -121,7 +121,7 @@ def _config(design: StackDesign) -> AnyStackConfig:
     name = _name(design)
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / name
-        path.write_text(stack_file_text(design, command="./trainyard init"), encoding="utf-8")
+        write_whole(path, stack_file_text(design, command="./trainyard init"))
         read = find_stack_file(design.name, path=path)
         return load_stack_config(read.cluster, stack_file=name, written=read.written)
 

@@ -25,6 +25,7 @@ from pathlib import Path, PurePosixPath
 
 from trainyard.jobs.nodes import JobError
 from trainyard.jobs.training import FILE_PATH, MOST_FILE_BYTES
+from trainyard.stack_files.files import file_bytes
 
 _SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh"})
 _PYTHON = re.compile(r"python[0-9.]*")
@@ -213,7 +214,7 @@ class _Tree:
             if not real.is_file():
                 raise JobError(f"{name} is not a file; name each file of a directory")
             self._count(real.stat().st_size, name)
-            return real.read_bytes().decode("utf-8")
+            return file_bytes(real).decode("utf-8")
         except UnicodeDecodeError as error:
             raise JobError(
                 f"{name} is no text in UTF-8, and a job copies text only; put it into the image or "

@@ -26,6 +26,7 @@ from trainyard.components.typed_command import as_typed
 from trainyard.engine.engine_events import without_color
 from trainyard.progress.durations import duration
 from trainyard.progress.operation import Ended, Operation, Running, Typical, short_type
+from trainyard.stack_files.files import private_log
 from trainyard.workspace.urns import name_of, type_of
 
 _SHOWN = frozenset({"error", "warning", "info", "info#err"})
@@ -240,9 +241,8 @@ class Display:
             lists_changes: Whether to list the planned changes when the preview is complete.
         """
         self._start(lists_changes=lists_changes)
-        self.log_path.parent.mkdir(parents=True, exist_ok=True)
         # The engine's messages can contain what only this user may read.
-        descriptor = os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        descriptor = private_log(self.log_path)
         try:
             with self._live():
                 yield descriptor

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from trainyard.stack_files.files import file_text, private_log
+
 TERMINATED = "RepairTerminated"
 """Step after which a replacement is missing until the next step."""
 
@@ -26,7 +28,7 @@ class Journal:
         """
         if not self.path.exists():
             return ""
-        *_, newest = self.path.read_text(encoding="utf-8").splitlines() or ["{}"]
+        *_, newest = file_text(self.path).splitlines() or ["{}"]
         return str(json.loads(newest).get("step", ""))
 
     def add(self, at: datetime, **step: str) -> None:
@@ -35,8 +37,6 @@ class Journal:
         Raises:
             OSError: the file cannot be written.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         line = json.dumps({"at": at.isoformat(timespec="seconds"), **step})
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        with os.fdopen(os.open(self.path, flags, 0o600), "w", encoding="utf-8") as file:
+        with os.fdopen(private_log(self.path), "w", encoding="utf-8") as file:
             file.write(f"{line}\n")

@@ -24,6 +24,8 @@ from typing import Any
 
 import yaml
 
+from trainyard.components.package_data import data_text
+
 FOLDER = Path(__file__).parent / "requirements"
 
 STAGES: Mapping[str, str] = {
@@ -68,7 +70,7 @@ def requirements() -> Mapping[str, Requirement]:
     return {
         name: _requirement(name, path.stem.partition("-")[2], entry)
         for path in sorted(FOLDER.glob("*.yaml"))
-        for name, entry in yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER).items()  # noqa: S506 - a safe loader
+        for name, entry in yaml.load(data_text(path), Loader=_LOADER).items()  # noqa: S506 - a safe loader
     }
 
 

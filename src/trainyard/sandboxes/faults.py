@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from trainyard.cli import failures
 from trainyard.sandboxes.session import ask
+from trainyard.stack_files.files import FileRefusedError, given_bytes
 
 
 def use_schedule(path: Path, *, add: bool = False) -> list[dict[str, Any]]:
@@ -24,11 +25,10 @@ def use_schedule(path: Path, *, add: bool = False) -> list[dict[str, Any]]:
         WrongUseError: the file cannot be read, or is not a schedule.
     """
     try:
-        text = path.read_bytes()
-    except OSError as error:
+        text = given_bytes(path)
+    except FileRefusedError as error:
         raise failures.WrongUseError(
-            f"cannot read {path}: {error.strerror}; give the path of a fault schedule "
-            "(docs/faults.md)"
+            f"{error}; give the path of a fault schedule (docs/faults.md)"
         ) from error
     return _ask("POST", text, source=str(path), add=add)
 

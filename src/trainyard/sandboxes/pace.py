@@ -8,7 +8,7 @@ provider, which reads the value from its environment (`trainyard.sandbox.latency
 from __future__ import annotations
 
 from trainyard.sandboxes.client import SandboxDirectory, pace_environment
-from trainyard.stack_files.files import write_private
+from trainyard.stack_files.files import file_text, write_private
 
 _FILE = "latency"
 
@@ -35,4 +35,4 @@ def described_pace(directory: SandboxDirectory) -> str:
 
 def _pace(directory: SandboxDirectory) -> str:
     path = directory.path / _FILE
-    return path.read_text(encoding="utf-8") if path.exists() else ""
+    return file_text(path) if path.exists() else ""

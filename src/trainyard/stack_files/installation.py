@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from trainyard.components.package_data import data_text
 from trainyard.components.typed_command import CLONE
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -90,7 +91,7 @@ def program_version() -> str:
         return version(PROJECT)
     import tomllib
 
-    text = (INSTALLATION.clone / "pyproject.toml").read_text(encoding="utf-8")
+    text = data_text(INSTALLATION.clone / "pyproject.toml")
     return tomllib.loads(text)["project"]["version"]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from trainyard.stack_files.files import write_whole
+from trainyard.stack_files.files import file_bytes, write_whole
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stacks_directory import LAUNCHER, PROJECT_FILE, launcher_text
 
@@ -39,7 +39,7 @@ def follow_checkout(directory: Path, report: Callable[[str], None]) -> None:
     """
     path = directory / PROJECT_FILE
     # Decoded from bytes: reading as text would change the ends of lines.
-    text = path.read_bytes().decode("utf-8-sig")
+    text = file_bytes(path).decode("utf-8-sig")
     scalars = _scalars(text)
     main = scalars.get(_MAIN)
     clone = INSTALLATION.clone
@@ -60,7 +60,7 @@ def follow_checkout(directory: Path, report: Callable[[str], None]) -> None:
         replaced[_VIRTUALENV] = clone / ".venv"
     write_whole(path, _with_values(text, {scalars[key]: replaced[key] for key in replaced}))
     launcher = directory / LAUNCHER
-    if launcher.is_file() and launcher.read_bytes() == launcher_text(before).encode():
+    if launcher.is_file() and file_bytes(launcher) == launcher_text(before).encode():
         write_whole(launcher, launcher_text(clone), mode=0o755)
     keys = " and ".join(key[-1] for key in replaced)
     report(f"{path} named the checkout {before}: {keys} now name {clone}")

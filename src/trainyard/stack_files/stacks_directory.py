@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from trainyard.stack_files.files import write_whole
+from trainyard.stack_files.files import file_text, write_whole
 from trainyard.stack_files.installation import (
     INSTALLATION,
     PACKAGE,
@@ -171,7 +171,7 @@ def remembered_directory(installation: Installation = INSTALLATION) -> Path | No
     if installation.clone is None:
         return None
     try:
-        text = (installation.own_files / _REMEMBERED).read_text(encoding="utf-8")
+        text = file_text(installation.own_files / _REMEMBERED)
     except (OSError, UnicodeDecodeError):
         return None
     return Path(text.strip()) if text.strip() else None
@@ -266,7 +266,7 @@ def _refuse_occupied(directory: Path, names: Sequence[str]) -> None:
 
 
 def _ignore_files(path: Path, further: Sequence[str] = ()) -> None:
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    text = file_text(path) if path.exists() else ""
     missing = [line for line in (*_IGNORED, *further) if line not in text.splitlines()]
     if missing:
         begin = f"{text}\n" if text and not text.endswith("\n") else text
@@ -275,7 +275,7 @@ def _ignore_files(path: Path, further: Sequence[str] = ()) -> None:
 
 def pack_text(environment: str) -> str:
     """Return the project file of the policy pack, for another Python environment."""
-    text = (PACKAGE / "policies" / PACK_FILE).read_text(encoding="utf-8")
+    text = file_text(PACKAGE / "policies" / PACK_FILE)
     return text.replace("virtualenv: ../.venv", f"virtualenv: {environment}")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from trainyard.components.look_alikes import odd_characters
+from trainyard.stack_files.files import FileRefusedError, given_bytes
 
 LARGEST_BYTES = 1_000_000
 """Maximum size of a file: a stack with a hundred node pools has 50 kB."""
@@ -58,14 +59,9 @@ def readable_text(path: Path, *, largest: int = LARGEST_BYTES, utf_16: bool = Fa
             characters.
     """
     try:
-        if not path.is_file():
-            raise unreadable(path, None, "it is not a regular file")
-        with path.open("rb") as file:
-            raw = file.read(largest + 1)
-    except OSError as error:
-        raise unreadable(path, None, f"it cannot be read ({error.strerror})") from error
-    if len(raw) > largest:
-        raise unreadable(path, None, f"it has more than {largest} bytes")
+        raw = given_bytes(path, most_bytes=largest)
+    except FileRefusedError as error:
+        raise UnreadableYamlError(str(error)) from error
     try:
         text = raw.decode("utf-16" if utf_16 and raw.startswith(_UTF_16) else "utf-8-sig")
     except UnicodeDecodeError as error:

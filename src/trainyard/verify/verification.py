@@ -14,6 +14,7 @@ from trainyard.cli import console, failures
 from trainyard.jobs.names import DCGM_DIAG, PAIRS_OF
 from trainyard.schedulers.job_wait import NO_CONTAINERS, JobWait, RequestedJob
 from trainyard.schedulers.scheduler import Scheduler, make_test
+from trainyard.stack_files.files import given_bytes
 from trainyard.verify.collective_log import read_log
 from trainyard.verify.inventory import Inventory
 from trainyard.verify.planned_nodes import PlannedTest
@@ -234,10 +235,7 @@ def _with_dcgm(result: Verified, log: str) -> Verified | None:
 
 
 def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise failures.WrongUseError(f"{path} cannot be read: {error.strerror}") from error
+    return given_bytes(path).decode("utf-8", "replace")
 
 
 def _ran(scheduler: Scheduler[Any], asked: RequestedJob) -> _Ran:

@@ -16,6 +16,7 @@ import typer
 
 from trainyard.cli import console, failures
 from trainyard.components.typed_command import pulumi_command
+from trainyard.stack_files.files import file_text
 from trainyard.stack_files.installation import PROJECT
 from trainyard.stack_files.yaml_reader import read_yaml
 
@@ -195,7 +196,7 @@ def _credentials(environment: Mapping[str, str]) -> str:
     """
     given = environment.get("PULUMI_CREDENTIALS_PATH") or environment.get("PULUMI_HOME")
     directory = Path(given) if given else Path(pwd.getpwuid(os.getuid()).pw_dir) / ".pulumi"
-    return (directory / "credentials.json").read_text(encoding="utf-8")
+    return file_text(directory / "credentials.json")
 
 
 def _of_project(project: Path) -> str:

@@ -19,6 +19,8 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from trainyard.stack_files.files import unbuffered
+
 RESERVED_BYTES = 16 * 2**20
 """A multiple of the size of a state, because state, backup and successor must fit."""
 FEWEST_FREE_BYTES = 4 * 2**20
@@ -70,7 +72,7 @@ def _fill(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     piece = bytes(_PIECE_BYTES)
     try:
-        with path.open("wb", buffering=0) as file:
+        with unbuffered(path) as file:
             for _ in range(RESERVED_BYTES // _PIECE_BYTES):
                 if file.write(piece) < _PIECE_BYTES:
                     file.write(piece)  # raises the error

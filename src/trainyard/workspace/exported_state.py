@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from trainyard.engine.engine_process import PulumiCommand
+from trainyard.stack_files.files import file_text, write_whole
 from trainyard.workspace.backend import history_directory
 from trainyard.workspace.locks import StackLockedError, refuse_taken
 from trainyard.workspace.project import SandboxProject, has_resources
@@ -62,7 +63,7 @@ def import_state(command: PulumiCommand, deployment: Deployment, stack: str) -> 
     """
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "stack.json"
-        path.write_text(json.dumps(deployment), encoding="utf-8")
+        write_whole(path, json.dumps(deployment))
         command.output(["stack", "import", "--stack", stack, "--file", str(path)])
 
 
@@ -138,7 +139,7 @@ def _last_result(project: SandboxProject, stack: str) -> str:
     ended = history_directory(project.backend, stack).glob("*.history.json")
     # The names end in the time, in nanoseconds.
     newest = max(ended, default=None)
-    return json.loads(newest.read_text(encoding="utf-8"))["result"] if newest else ""
+    return json.loads(file_text(newest))["result"] if newest else ""
 
 
 def listed_states(stacks: Iterable[Mapping[str, Any]]) -> dict[str, StackState]:

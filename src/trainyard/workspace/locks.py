@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from trainyard.components.typed_command import pulumi_command
+from trainyard.stack_files.files import file_bytes, file_text, lock_file
 
 # Empty attribute files of a killed engine, which make the state unreadable.
 #
@@ -46,7 +47,7 @@ def remove_broken_sidecars(state_file: Path) -> list[Path]:
 
 def _is_whole(path: Path) -> bool:
     try:
-        return isinstance(json.loads(path.read_bytes()), dict)
+        return isinstance(json.loads(file_bytes(path)), dict)
     except FileNotFoundError:
         return True
     except ValueError:
@@ -131,7 +132,7 @@ def clear_dead_locks(directory: Path, *, stack: str) -> list[Lock]:
 
 def _holder(path: Path) -> Holder:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(file_text(path))
         pid, hostname = int(content["pid"]), str(content["hostname"])
         return Holder(pid=pid, hostname=hostname, since=str(content["timestamp"]))
     except (ValueError, KeyError, TypeError):
@@ -147,7 +148,7 @@ def _is_engine(pid: int) -> bool:
     if not Path("/proc/self").exists():
         return _exists(pid)
     try:
-        return b"pulumi" in (process / "cmdline").read_bytes().split(b"\0")[0]
+        return b"pulumi" in file_bytes(process / "cmdline").split(b"\0")[0]
     except OSError:
         return False
 
@@ -298,7 +299,7 @@ def refuse_taken(path: Path, *, stack: str) -> None:
     if path in _HELD:
         return
     try:
-        descriptor = os.open(path, os.O_RDWR)
+        descriptor = lock_file(path, create=False)
     except OSError:
         return  # the lock was never used, or cannot be opened
     try:
@@ -311,7 +312,7 @@ def refuse_taken(path: Path, *, stack: str) -> None:
 def _take(path: Path, *, stack: str, command: str, timeout_seconds: float) -> int:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     # Children do not inherit the lock: it ends with this process, not with the last plugin.
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    descriptor = lock_file(path, create=True)
     try:
         _wait_for(descriptor, stack, time.monotonic() + timeout_seconds)
         _sign(descriptor, command)

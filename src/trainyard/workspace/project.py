@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from trainyard.sandboxes.client import SandboxDirectory
-from trainyard.stack_files.files import first_written, write_private
+from trainyard.stack_files.files import file_text, first_written, write_private
 from trainyard.stack_files.installation import INSTALLATION, generated_project
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.stack_files.stacks_directory import PROGRAM_TEXT
@@ -92,7 +92,7 @@ class SandboxProject:
     def latest_checkpoint(self, stack: str) -> dict[str, Any] | None:
         """Return the latest checkpoint of a stack; None if there is no state file."""
         try:
-            record = json.loads(self.state_file(stack).read_text(encoding="utf-8"))
+            record = json.loads(file_text(self.state_file(stack)))
         except FileNotFoundError:
             return None
         return record["checkpoint"].get("latest") or {}
@@ -102,7 +102,7 @@ class SandboxProject:
         """The passphrase of the backend, created on first use and readable only by its owner."""
         path = self.directory / "passphrase"
         try:
-            return path.read_text(encoding="utf-8")
+            return file_text(path)
         except FileNotFoundError:
             return first_written(path, secrets.token_hex(16))
 
@@ -157,7 +157,7 @@ class SandboxProject:
 
 def _holds(path: Path, text: str) -> bool:
     try:
-        return path.read_text(encoding="utf-8") == text
+        return file_text(path) == text
     except (FileNotFoundError, UnicodeDecodeError):
         return False
 

@@ -24,6 +24,7 @@ from typing import Protocol, TextIO
 from trainyard.changes.steps import PlannedStep, is_end_of_run, steps_of_events
 from trainyard.components.update_gate import FORECAST, GRANTED, LAUNCHER, VERDICT, question
 from trainyard.engine.listening import EventLog, event_log
+from trainyard.stack_files.files import followed, write_whole
 
 POLL_SECONDS = 0.02
 SETTLED_READS = 3
@@ -122,10 +123,8 @@ class UpdateGate:
             self._refused = not self._judge(steps_of_events(self._preview))
 
     def _say(self, file: Path) -> None:
-        said = file.with_suffix(".new")
-        said.write_text("refused" if self._refused else GRANTED, encoding="utf-8")
         # The program reads the file as soon as it exists.
-        said.replace(file)
+        write_whole(file, "refused" if self._refused else GRANTED)
 
     def _opened(self, *, keeps: bool = False) -> TextIO | None:
         """Open a log as soon as it exists, and unlink it unless `keeps` is set.
@@ -135,7 +134,7 @@ class UpdateGate:
         while True:
             last = self._ended.is_set()
             try:
-                log = self._log.path.open(encoding="utf-8", errors="replace")
+                log = followed(self._log.path)
             except FileNotFoundError:
                 if last:
                     return None

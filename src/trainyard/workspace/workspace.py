@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from trainyard.engine.engine_process import PARALLEL_OPERATIONS, EngineResult, PulumiCommand
 from trainyard.engine.listening import run_listening
+from trainyard.stack_files.files import file_bytes
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.backend import (
     StackMissingError,
@@ -94,7 +95,7 @@ class SandboxWorkspace:
         self._make_ready()
         _clear_dead_locks(self.project.lock_directory(stack), stack, report)
         # Reading the file avoids a slow export of a healthy stack.
-        state = self.project.state_file(stack).read_bytes()
+        state = file_bytes(self.project.state_file(stack))
         if not any(mark in state for mark in (b'"pending_operations"', b'"initErrors"')):
             return
         _recover(self, report)

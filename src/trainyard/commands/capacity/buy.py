@@ -252,7 +252,7 @@ class Buyer:
                 f"{found.reservation_id} was bought, but it is not in {path}: {error}. Set "
                 f"`reservations.{name}.reservation_id` to {found.reservation_id} there"
             ) from error
-        write_whole(path, text, mode=path.stat().st_mode & 0o777)
+        write_whole(path, text)
         records_of(self.target.account).forget(purchase.offering.offering_id)
         self.records.end(purchase.subject)
         console.answer(f"bought {found.reservation_id}: `reservations.{name}` in {path}")

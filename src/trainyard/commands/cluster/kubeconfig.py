@@ -31,7 +31,11 @@ def kubeconfig(
     sandbox: options.Sandbox = False,
     path: Annotated[
         Path | None,
-        typer.Option(help="File to write or extend. Default: $KUBECONFIG, then ~/.kube/config."),
+        typer.Option(
+            metavar="FILE",
+            parser=options.output_file,
+            help="File to write or extend. Default: $KUBECONFIG, then ~/.kube/config.",
+        ),
     ] = None,
     stack_file: options.StackFilePath = None,
 ) -> None:
@@ -49,7 +53,7 @@ def kubeconfig(
         written, _ = target.write_kubeconfig(own)
         console.answer(f"{target.account.kubectl_command(written)} get nodes")
         return
-    file = Path(os.path.realpath(path or default_path(os.environ)))
+    file = path or default_path(os.environ)
     name = context_name(cluster, "sandbox" if sandbox else target.region)
     merged = merge(_read(file), yaml.safe_load(own), name=name)
     write_private(file, yaml.safe_dump(merged, sort_keys=False))

@@ -28,7 +28,12 @@ _COLORS = {"pass": "green", "fail": "red", "skipped": "yellow"}
 
 
 Log = Annotated[
-    Path | None, typer.Option(help="Judge this log of nccl-tests or nccom-tests; run no test.")
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        parser=options.input_file,
+        help="Judge this log of nccl-tests or nccom-tests; run no test.",
+    ),
 ]
 Nodes = Annotated[int | None, typer.Option(min=1, help="Number of nodes. Default: as for `job`.")]
 MinimumBandwidth = Annotated[
@@ -66,11 +71,22 @@ OnlyInventory = Annotated[
 ]
 Drain = Annotated[bool, typer.Option("--drain", help="Slurm: drain the nodes that fail.")]
 JunitFile = Annotated[
-    Path | None, typer.Option("--junit", help="Also write the stages to this file, for CI.")
+    Path | None,
+    typer.Option(
+        "--junit",
+        metavar="FILE",
+        parser=options.output_file,
+        help="Also write the stages to this file, for CI.",
+    ),
 ]
 HtmlFile = Annotated[
     Path | None,
-    typer.Option("--html", help="Also write a report to this file, with curve and nodes."),
+    typer.Option(
+        "--html",
+        metavar="FILE",
+        parser=options.output_file,
+        help="Also write a report to this file, with curve and nodes.",
+    ),
 ]
 
 

@@ -62,6 +62,7 @@ from trainyard.sandboxes.client import slurm_is_packaged
 from trainyard.sandboxes.faults import use_schedule
 from trainyard.schedulers.registry import scheduler_class, scheduler_of
 from trainyard.schedulers.scheduler import Scheduler
+from trainyard.stack_files.files import file_text, write_whole
 from trainyard.stack_files.stack_config import config_of, kind_of, plan_of
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.stack_files.yaml_reader import write_yaml
@@ -83,6 +84,7 @@ _CheckReport = Annotated[
     typer.Option(
         "--check-report",
         metavar="FILE",
+        parser=options.input_file,
         help="Check the report.json of an acceptance instead, with the files beside it.",
     ),
 ]
@@ -165,7 +167,13 @@ def accept(
     stack: _Stack = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Directory of the report. Default: ./<stack>-accept."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            parser=options.output_directory,
+            help="Directory of the report. Default: ./<stack>-accept.",
+        ),
     ] = None,
     limit_minutes: Annotated[
         float, typer.Option(min=1, help="Time after which what was made is deleted.")
@@ -508,7 +516,7 @@ def _test(tested: PlannedTest[Any] | None, scheduler: Scheduler[Any]) -> tuple[s
 
 def _text(path: Path) -> str:
     """Return the text of a log; empty if there is none."""
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    return file_text(path, errors="replace") if path.is_file() else ""
 
 
 def _report(record: Record, kind: str) -> None:
@@ -536,9 +544,9 @@ def _report(record: Record, kind: str) -> None:
         seen = ", ".join(f"{counts[each]} {each}" for each in get_args(Outcome))
         console.answer(f"  assumptions about AWS: {seen}")
     report = report_of(record, compared, about)
-    (record.directory / "report.json").write_text(as_json(report), encoding="utf-8")
+    write_whole(record.directory / "report.json", as_json(report))
     page = record.directory / "report.html"
-    page.write_text(as_html(report), encoding="utf-8")
+    write_whole(page, as_html(report))
     console.progress(f"report: {page}")
     if not record.passed:
         raise typer.Exit(failures.WORK_FAILED)

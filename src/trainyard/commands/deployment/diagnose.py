@@ -15,6 +15,7 @@ from trainyard.components.secret_documents import shareable
 from trainyard.deployment.stack_outputs import opened_to_read
 from trainyard.diagnosis.bundle import SUMMARY, Bundle, answer
 from trainyard.schedulers.registry import scheduler_class, scheduler_of
+from trainyard.stack_files.files import file_text
 from trainyard.stack_files.stack_config import plan_of
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
 from trainyard.stack_files.yaml_reader import read_yaml, yaml_text
@@ -29,7 +30,13 @@ def diagnose(
     stack: options.Stack,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="New directory. Default: ./<stack>-diagnosis-<time>."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="DIR",
+            parser=options.output_directory,
+            help="New directory. Default: ./<stack>-diagnosis-<time>.",
+        ),
     ] = None,
     sandbox: options.Sandbox = False,
     stack_file: options.StackFilePath = None,
@@ -74,7 +81,7 @@ def _stack_file(path: Path) -> str:
     try:
         return yaml_text(shareable(read_yaml(path)))
     except UnreadableYamlError:
-        return path.read_text(encoding="utf-8")
+        return file_text(path, errors="replace")
 
 
 def _reached(reached: contextlib.ExitStack, target: Target) -> str:

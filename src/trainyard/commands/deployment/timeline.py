@@ -15,6 +15,7 @@ from trainyard.components import clock
 from trainyard.components.capacity.lookup import with_block_times
 from trainyard.components.capacity.timeline import Moment, Timeline, block_timelines
 from trainyard.progress.durations import duration
+from trainyard.stack_files.files import write_whole
 from trainyard.stack_files.stack_config import config_of
 from trainyard.topology.timeline_picture import timeline_picture
 
@@ -26,7 +27,12 @@ def timeline(
     as_json: options.AsJson = False,
     svg: Annotated[
         Path | None,
-        typer.Option("--svg", metavar="FILE", help="Also write a picture to this file."),
+        typer.Option(
+            "--svg",
+            metavar="FILE",
+            parser=options.output_file,
+            help="Also write a picture to this file.",
+        ),
     ] = None,
 ) -> None:
     """Show when the Capacity Blocks of a stack start and end, and what happens. Changes nothing.
@@ -45,7 +51,7 @@ def timeline(
             "names it have one"
         )
     if svg is not None:
-        svg.write_text(timeline_picture(stack, timelines, now), encoding="utf-8")
+        write_whole(svg, timeline_picture(stack, timelines, now))
         console.progress(f"the picture is in {svg}")
     if as_json:
         blocks = [{**dataclasses.asdict(each), "state": each.state(now)} for each in timelines]

@@ -47,7 +47,13 @@ Level = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Slurm: directory to write to. Default: ./<stack>-<job>."),
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="DIR",
+        parser=options.output_directory,
+        help="Slurm: directory to write to. Default: ./<stack>-<job>.",
+    ),
 ]
 Force = Annotated[
     bool, typer.Option("--force", help="Slurm: write to a directory that is not empty.")

@@ -43,7 +43,13 @@ Command = Annotated[
 ]
 JobFile = Annotated[
     Path | None,
-    typer.Option("--file", "-f", help="Job file; options and the command override it."),
+    typer.Option(
+        "--file",
+        "-f",
+        metavar="FILE",
+        parser=options.input_file,
+        help="Job file; options and the command override it.",
+    ),
 ]
 Name = Annotated[str | None, typer.Option(help="Name of the job. Default: train.")]
 Image = Annotated[

@@ -41,6 +41,7 @@ Files = Annotated[
     typer.Argument(
         help="Files of ParallelCluster 3, eksctl, Terraform or CloudFormation.",
         metavar="[FILE...]",
+        parser=options.input_path,
     ),
 ]
 Live = Annotated[

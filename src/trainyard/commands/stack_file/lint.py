@@ -41,6 +41,7 @@ Parameters = Annotated[
         "--parameters",
         help="File with parameters of the templates, as for `aws cloudformation`; repeatable.",
         metavar="FILE",
+        parser=options.input_file,
     ),
 ]
 Region = Annotated[str, typer.Option(help="AWS region of files that do not name theirs.")]

@@ -26,6 +26,7 @@ def picture(
             "--output",
             "-o",
             metavar="FILE",
+            parser=options.output_file,
             help=(
                 "FILE.svg, or FILE.html for a report with all resources. Without it, the SVG is "
                 "printed."

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from trainyard.components.package_data import data_text
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.components.tagging import PARALLELCLUSTER_NODE_TAG, PARALLELCLUSTER_TAG
 from trainyard.jobs.nodes import JobError
@@ -40,7 +41,7 @@ def render_script(name: str, values: Mapping[str, object]) -> str:
     Raises:
         KeyError: the template has a placeholder without a value.
     """
-    template = (SCRIPTS / name).read_text(encoding="utf-8")
+    template = data_text(SCRIPTS / name)
     return _VALUE.sub(lambda found: str(values[found[1]]), template)
 
 

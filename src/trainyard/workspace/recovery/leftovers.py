@@ -15,6 +15,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from trainyard.stack_files.files import file_bytes
 from trainyard.workspace.locks import StackLockedError
 
 MARK = "TRAINYARD_ENGINE_OF"
@@ -57,7 +58,7 @@ def _runs(pid: int) -> bool:
     # A zombie process stays in /proc, without a command line, until its parent waits for it. In a
     # container without an init process that may be never.
     try:
-        return bool(_PROC.joinpath(str(pid), "cmdline").read_bytes())
+        return bool(file_bytes(_PROC.joinpath(str(pid), "cmdline")))
     except OSError:
         return False
 
@@ -71,8 +72,8 @@ def _processes(mark: bytes) -> dict[int, str]:
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         try:
-            if mark in (entry / "environ").read_bytes().split(b"\0"):
-                command = (entry / "cmdline").read_bytes().split(b"\0")[0]
+            if mark in file_bytes(entry / "environ").split(b"\0"):
+                command = file_bytes(entry / "cmdline").split(b"\0")[0]
                 found[int(entry.name)] = Path(os.fsdecode(command)).name
         except OSError:  # it ended, or belongs to another user
             continue
