@@ -24,6 +24,8 @@ class WorkloadApi(client.ApiClient):
         keeps: Whether what is deleted stays.
         refused: Status with which objects other than Jobs and JobSets are refused; 0 for none.
         secrets: Keys of the Secrets in all namespaces, by name; None if nobody may read them.
+        namespaces: Those of the cluster; None if nobody may read them.
+        interrupted_at: Begin of the request at which the user presses Ctrl-C.
     """
 
     def __init__(
@@ -34,11 +36,14 @@ class WorkloadApi(client.ApiClient):
         keeps: bool = False,
         refused: int = 0,
         secrets: Mapping[str, Sequence[str]] | None = None,
+        namespaces: Sequence[str] | None = None,
+        interrupted_at: str = "",
     ) -> None:
         super().__init__()
         self.present = [*present]
         self.has_job_set, self.keeps, self.refused = has_job_set, keeps, refused
-        self.secrets = secrets
+        self.secrets, self.namespaces = secrets, namespaces
+        self.interrupted_at = interrupted_at
         self.requests: list[str] = []
         self.made: list[dict[str, Any]] = []
         self.pods_of: list[str] = []
@@ -71,6 +76,8 @@ class WorkloadApi(client.ApiClient):
                 raise _refused(404, "Not Found")
             return {"items": [each for each in self.present if each["kind"] == KINDS[path[-1]]]}
         *_, namespace, plural, name = path
+        if plural == "namespaces":
+            return self._namespace(name)
         if plural == "secrets":
             return self._secret(name)
         for each in self.present:
@@ -79,6 +86,13 @@ class WorkloadApi(client.ApiClient):
                 return each
         raise _refused(404, "Not Found")
 
+    def _namespace(self, name: str) -> dict[str, Any]:
+        if self.namespaces is None:
+            raise _refused(403, "Forbidden")
+        if name not in self.namespaces:
+            raise _refused(404, "Not Found")
+        return {"metadata": {"name": name}}
+
     def _secret(self, name: str) -> dict[str, Any]:
         if self.secrets is None:
             raise _refused(403, "Forbidden")
@@ -86,15 +100,20 @@ class WorkloadApi(client.ApiClient):
             raise _refused(404, "Not Found")
         return {"data": dict.fromkeys(self.secrets[name], "cGxhbnRlZA==")}
 
+    def _record(self, request: str) -> None:
+        if self.interrupted_at and request.startswith(self.interrupted_at):
+            raise KeyboardInterrupt
+        self.requests.append(request)
+
     def _post(self, path: list[str], _: object, body: dict[str, Any]) -> dict[str, Any]:
         if self.refused and path[-1] not in KINDS:
             raise _refused(self.refused, "Conflict")
-        self.requests.append(f"create {body['kind']}")
+        self._record(f"create {body['kind']}")
         self.made.append(body)
         return {**body, "metadata": {**body["metadata"], "uid": "u-1"}}
 
     def _patch(self, path: list[str], _: object, body: dict[str, Any]) -> dict[str, Any]:
-        self.requests.append(f"patch {path[-1]} {body}")
+        self._record(f"patch {path[-1]} {body}")
         return {}
 
     def _delete(self, path: list[str], query: Mapping[str, Any], _: object) -> dict[str, Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from trainyard.cli import console, failures
 from trainyard.components.secret_text import is_secret_value
-from trainyard.workspace.target import Account
+from trainyard.workspace.target import Account, Target
 
 POLL_SECONDS = 5
 _SANDBOX_POLL_SECONDS = 1
@@ -78,6 +79,29 @@ def look_again(
             told = True
             console.progress(f"the state cannot be read now, and is read again: {said}")
         wait.pause(wait.poll_seconds)
+
+
+@contextmanager
+def going_on(target: Target, *names: str) -> Iterator[None]:
+    """Say what goes on when the user interrupts the wait for jobs.
+
+    Args:
+        target: The stack and its account.
+        names: The jobs, as `logs` and `cancel` take them.
+
+    Raises:
+        CancelledError: the user has interrupted the wait.
+    """
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        commands = [target.command("jobs")]
+        for name in names:
+            commands += [f"{target.command('logs', name)} --follow", target.command("cancel", name)]
+        raise failures.CancelledError(
+            f"only the wait has ended: {' and '.join(names)} {'go' if names[1:] else 'goes'} on; "
+            "commands for it:" + "".join(f"\n  {each}" for each in commands)
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,6 +172,21 @@ def test_waiting_ends_when_the_job_does_with_the_log_of_its_main_node(plan, batc
     assert printed.out == "7d1c\n# Avg bus bandwidth: 372.3\n"
 
 
+def interrupt(_: float) -> None:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupted_wait_says_that_the_job_goes_on_and_how_to_reach_it(plan, batch) -> None:
+    says = (
+        "^only the wait has ended: 7d1c goes on; commands for it:\n"
+        "  ./trainyard jobs batch-p5\n"
+        "  ./trainyard logs batch-p5 7d1c --follow\n"
+        "  ./trainyard cancel batch-p5 7d1c$"
+    )
+    with pytest.raises(failures.CancelledError, match=says):
+        submit(plan, batch, wait=JobWait(pause=interrupt))
+
+
 def test_the_log_is_printed_while_the_job_runs_and_once(plan, batch, capsys) -> None:
     """The stream exists from the second look at the running job on."""
     batch.states = ["RUNNING", "RUNNING", "RUNNING", "SUCCEEDED"]

@@ -11,9 +11,11 @@ from urllib3.exceptions import ProtocolError
 
 from trainyard.cli import failures
 from trainyard.schedulers.batch import job_wait as batch_job_wait
-from trainyard.schedulers.job_wait import LOST_MINUTES, POLL_SECONDS, JobWait, look_again
+from trainyard.schedulers.job_wait import LOST_MINUTES, POLL_SECONDS, JobWait, going_on, look_again
 from trainyard.schedulers.kubernetes import job_wait as kubernetes_job_wait
 from trainyard.schedulers.slurm import job_wait as slurm_job_wait
+from trainyard.stack_files.stack_files import find_stack_file
+from trainyard.workspace.accounts import target_of
 
 
 class Job:
@@ -33,6 +35,22 @@ class Job:
 
     def seen(self, passes: Callable[[Exception], str]) -> str:
         return look_again(self.look, JobWait(pause=self.pause, now=lambda: self.seconds), passes)
+
+
+def test_jobs_whose_wait_is_interrupted_go_on() -> None:
+    target = target_of(find_stack_file("p5-cb"), sandbox=True)
+    with pytest.raises(failures.CancelledError) as raised, going_on(target, "a/x", "a/y"):
+        raise KeyboardInterrupt
+    assert raised.value.exit_code == 3
+    said, *commands = str(raised.value).splitlines()
+    assert said == "only the wait has ended: a/x and a/y go on; commands for it:"
+    assert [each.strip() for each in commands] == [
+        "./trainyard jobs p5-cb --sandbox",
+        "./trainyard logs p5-cb a/x --sandbox --follow",
+        "./trainyard cancel p5-cb a/x --sandbox",
+        "./trainyard logs p5-cb a/y --sandbox --follow",
+        "./trainyard cancel p5-cb a/y --sandbox",
+    ]
 
 
 def test_an_error_that_passes_is_told_once(capsys) -> None:

@@ -126,6 +126,35 @@ def test_a_user_who_may_not_read_secrets_submits_the_job(secrets: Any, capsys) -
     assert "cGxhbnRlZA" not in f"{cluster.made} {capsys.readouterr()}"
 
 
+def in_namespace(namespace: str) -> str:
+    return render_efa_smoke(eks_plan(P5), JobRequest(namespace=namespace)).text
+
+
+def test_a_namespace_that_does_not_exist_is_named_before_anything_is_deleted() -> None:
+    cluster = WorkloadApi(namespaces=["default", "audio"])
+    says = (
+        "^the cluster has no namespace vision; name another one with --namespace, or create it:  "
+        "kubectl --kubeconfig p5-cb.kubeconfig create namespace vision$"
+    )
+    with pytest.raises(failures.WrongUseError, match=says):
+        submitted(cluster, in_namespace("vision"))
+    assert cluster.requests == []
+
+
+@pytest.mark.parametrize("namespaces", [["vision"], None])
+def test_a_namespace_that_exists_or_may_not_be_read_gets_the_job(namespaces: Any) -> None:
+    assert submitted(WorkloadApi(namespaces=namespaces), in_namespace("vision")).made
+
+
+@pytest.mark.parametrize("request_at", ["create Role", "patch"])
+def test_an_interrupted_submission_leaves_no_job_that_waits_for_ever(request_at: str) -> None:
+    """The next try would be refused, because a job of the name has not ended."""
+    cluster = WorkloadApi(interrupted_at=request_at)
+    with pytest.raises(KeyboardInterrupt):
+        submitted(cluster)
+    assert cluster.requests[-1] == f"delete Job {NAME} Background"
+
+
 def test_a_run_that_has_ended_is_replaced() -> None:
     cluster = submitted(WorkloadApi([job(labels=MANAGED, ended="Failed")]))
     assert cluster.requests[:2] == [f"delete Job {NAME} Foreground", "create Job"]

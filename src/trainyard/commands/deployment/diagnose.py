@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,7 +22,7 @@ from trainyard.stack_files.yaml_limits import UnreadableYamlError
 from trainyard.stack_files.yaml_reader import read_yaml, yaml_text
 from trainyard.workspace.exported_state import exported_state
 from trainyard.workspace.target import Target
-from trainyard.workspace.workspace import history, outputs
+from trainyard.workspace.workspace import Workspace, history, outputs
 
 _UPDATES = 10
 
@@ -48,7 +49,12 @@ def diagnose(
     """
     target = options.target(stack, path=stack_file, sandbox=sandbox)
     workspace = opened_to_read(target)
-    bundle = Bundle(_new_directory(output, stack))
+    with new_directory(output, stack) as directory:
+        _fill(Bundle(directory), target, workspace)
+
+
+def _fill(bundle: Bundle, target: Target, workspace: Workspace) -> None:
+    stack = target.stack
     bundle.add("stack-file.yaml", lambda: _stack_file(target.stack_file.path))
     bundle.add("updates.json", lambda: history(workspace, updates=_UPDATES))
     bundle.add("state.json", lambda: exported_state(workspace.command, stack))
@@ -60,12 +66,20 @@ def diagnose(
             _add_reservations(bundle, plan, target.client("ec2"))
             if scheduler_class(target.stack_file) is not None:
                 scheduler_of(target).diagnose(bundle, workspace, deployed)
-    title = f"{stack}{' in the sandbox' if sandbox else ''}, {clock.now():%Y-%m-%d %H:%M} UTC"
+    title = (
+        f"{stack}{' in the sandbox' if target.is_sandbox else ''}, {clock.now():%Y-%m-%d %H:%M} UTC"
+    )
     console.answer(bundle.finish(title).partition("## Files")[0].rstrip())
     console.progress(f"wrote {len(bundle.files)} files; begin with {bundle.directory / SUMMARY}")
 
 
-def _new_directory(output: Path | None, stack: str) -> Path:
+@contextlib.contextmanager
+def new_directory(output: Path | None, stack: str) -> Iterator[Path]:
+    """Make the directory; what is not complete is deleted again, so that the next try can begin.
+
+    Raises:
+        WrongUseError: it exists.
+    """
     directory = output or Path(f"{stack}-diagnosis-{clock.now():%Y%m%d-%H%M%S}")
     try:
         directory.mkdir(mode=0o700, parents=True)
@@ -73,7 +87,11 @@ def _new_directory(output: Path | None, stack: str) -> Path:
         raise failures.WrongUseError(
             f"{directory} exists; name a new directory with --output"
         ) from error
-    return directory
+    try:
+        yield directory
+    except BaseException:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
 
 
 def _stack_file(path: Path) -> str:

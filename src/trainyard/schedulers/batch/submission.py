@@ -32,7 +32,7 @@ from trainyard.components.catalog.secret_arns import SecretArn
 from trainyard.diagnosis.waiting_job import read_queued_job, why_it_waits
 from trainyard.jobs.batch_request import BatchSubmission
 from trainyard.schedulers.batch.job_wait import LOG_GROUP, MainLog, main_node, wait_for
-from trainyard.schedulers.job_wait import NO_CONTAINERS, JobWait
+from trainyard.schedulers.job_wait import NO_CONTAINERS, JobWait, going_on
 from trainyard.workspace.session import refuse_occupied
 from trainyard.workspace.target import Target
 
@@ -113,14 +113,15 @@ def submit_job(
         if wait:
             log = MainLog(target, submission, wait.show)
             try:
-                wait_for(
-                    batch,
-                    job_id,
-                    lambda job: _explain(job, target, plan, submission),
-                    wait,
-                    log,
-                    find_error=log.error_of,
-                )
+                with going_on(target, job_id):
+                    wait_for(
+                        batch,
+                        job_id,
+                        lambda job: _explain(job, target, plan, submission),
+                        wait,
+                        log,
+                        find_error=log.error_of,
+                    )
             finally:
                 if target.is_sandbox and not log.has_printed:
                     console.progress(NO_CONTAINERS)

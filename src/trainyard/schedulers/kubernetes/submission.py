@@ -23,7 +23,7 @@ from trainyard.cli import console, failures
 from trainyard.components.catalog.kueue import QUEUE_LABEL
 from trainyard.deployment.stack_outputs import deployed_cluster, outputs_of
 from trainyard.jobs.job_manifest import JobManifest, Manifest, kubectl_name
-from trainyard.schedulers.job_wait import JobWait
+from trainyard.schedulers.job_wait import JobWait, going_on
 from trainyard.schedulers.kubernetes.cluster import answering
 from trainyard.schedulers.kubernetes.cluster_client import cluster_client
 from trainyard.schedulers.kubernetes.job_wait import wait_for
@@ -74,7 +74,9 @@ def submit_manifest(manifest: Manifest, *, target: Target, wait: JobWait | None)
     ):
         create_jobs(api, manifests, wait or JobWait(), kubectl=kubectl, target=target)
         if wait:
-            wait_for(api, manifests, wait, target.account)
+            names = [f"{each.namespace}/{each.name}" for each in manifests]
+            with going_on(target, *names):
+                wait_for(api, manifests, wait, target.account)
 
 
 def create_jobs(
@@ -95,9 +97,12 @@ def create_jobs(
         target: The stack and its account.
 
     Raises:
+        WrongUseError: a namespace does not exist.
         CommandError: a job of the name is there and has not ended, a secret does not exist, or the
             API server refuses an object.
     """
+    for namespace in {each.namespace for each in manifests} - {"default"}:
+        _require_namespace(api, namespace, kubectl)
     for each in manifests:
         _require_secrets(api, each, kubectl)
     previous = [_previous_run(api, each, kubectl) for each in manifests]
@@ -108,6 +113,28 @@ def create_jobs(
         console.answer(each.name)
         commands = "\n  ".join(_commands(each, kubectl, target))
         console.progress(f"submitted {each.name}; commands for it:\n  {commands}")
+
+
+def _require_namespace(api: client.ApiClient, namespace: str, kubectl: str) -> None:
+    """Refuse a namespace that does not exist; `default` always does.
+
+    A user who may not read namespaces submits the job nevertheless.
+
+    Raises:
+        WrongUseError: it does not exist.
+    """
+    core: Any = client.CoreV1Api(api)
+    try:
+        core.read_namespace(namespace)
+    except ApiException as error:
+        if error.status == _FORBIDDEN:
+            return
+        if error.status != _NOT_FOUND:
+            raise
+        raise failures.WrongUseError(
+            f"the cluster has no namespace {namespace}; name another one with --namespace, or "
+            f"create it:  {kubectl} create namespace {namespace}"
+        ) from error
 
 
 def _require_secrets(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> None:
@@ -193,8 +220,11 @@ def _create(api: client.ApiClient, manifest: JobManifest, kubectl: str) -> None:
             metadata = {**each["metadata"], "ownerReferences": [owner_reference(made)]}
             create_from_dict(api, {**each, "metadata": metadata})
         patch_workload(api, made, start)
-    except (FailToCreateError, ApiException, HTTPError) as error:
+    except BaseException as error:
+        # Also after Ctrl-C: a job that is not complete would wait for ever.
         delete_workload(api, made, propagation_policy="Background")
+        if not isinstance(error, FailToCreateError | ApiException | HTTPError):
+            raise
         raise failures.CommandError(_refusal(error, manifest, kubectl)) from error
 
 

@@ -30,7 +30,7 @@ from trainyard.components.account.call_failures import explained
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan
 from trainyard.jobs.slurm.directory import JobDirectory, default_user, head_node_filters
 from trainyard.sandboxes.session import add_slurm
-from trainyard.schedulers.job_wait import JobWait
+from trainyard.schedulers.job_wait import JobWait, going_on
 from trainyard.schedulers.slurm.job_wait import wait_for
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.workspace.session import refuse_occupied
@@ -128,7 +128,8 @@ def submit_directory(
     with reached_head_node(plan, target) as head_node:
         job_id = submit_on(head_node, job, name, target=target)
         if wait:
-            wait_for(head_node.run, job_id, wait)
+            with going_on(target, job_id):
+                wait_for(head_node.run, job_id, wait)
 
 
 def submit_on(head_node: HeadNode, job: JobDirectory, name: str, *, target: Target) -> str:
