@@ -21,20 +21,22 @@ def cache_directory() -> Path:
     a read-only copy from another machine of the same platform.
 
     Raises:
-        EngineError: none of the variables, nor ``HOME``, is set.
+        EngineError: none of the variables, nor ``HOME``, is set, or the home directory does not
+            exist: a cache that a typing error or a service account has made would be built anew.
     """
     explicit = os.environ.get("TRAINYARD_CACHE")
     if explicit:
         return Path(explicit).expanduser().absolute()
-    base = os.environ.get("XDG_CACHE_HOME") or (
-        str(Path(os.environ["HOME"]) / ".cache") if os.environ.get("HOME") else ""
-    )
-    if not base:
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return Path(base).absolute() / "trainyard"
+    home = os.environ.get("HOME")
+    if not home or not Path(home).is_dir():
+        why = f"the home directory {home} does not exist" if home else "HOME is not set"
         raise EngineError(
-            "there is nowhere to keep the engine: HOME is not set; set TRAINYARD_CACHE to a "
+            f"there is nowhere to keep the engine: {why}; set TRAINYARD_CACHE to a "
             "directory that outlives this shell"
         )
-    return Path(base).absolute() / "trainyard"
+    return Path(home).absolute() / ".cache" / "trainyard"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -171,7 +171,8 @@ def build_environment() -> dict[str, str]:
     for name in ("GOOS", "GOARCH", "GOFLAGS"):
         environment.pop(name, None)
     environment |= {"CGO_ENABLED": "0", "GOWORK": "off", "GO111MODULE": "on"}
-    if not environment.get("HOME"):
+    home = environment.get("HOME")
+    if not home or not Path(home).is_dir():
         # Go keeps its caches below HOME, and does not start without a directory for them.
         for name in ("GOCACHE", "GOPATH"):
             environment.setdefault(name, str(cache.cache_directory() / name.lower()))

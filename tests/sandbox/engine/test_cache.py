@@ -100,7 +100,7 @@ def test_a_damaged_entry_is_not_complete(tmp_path: Path, damage: str) -> None:
     [
         ({"TRAINYARD_CACHE": "/a", "XDG_CACHE_HOME": "/b", "HOME": "/c"}, "/a"),
         ({"XDG_CACHE_HOME": "/b", "HOME": "/c"}, "/b/trainyard"),
-        ({"HOME": "/c"}, "/c/.cache/trainyard"),
+        ({"HOME": "/usr"}, "/usr/.cache/trainyard"),
     ],
     ids=["explicit", "xdg", "home"],
 )

@@ -1,5 +1,6 @@
 """Sources of the engine: the PATH, the cache, a release, or a build. No network."""
 
+import re
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -171,14 +172,22 @@ def test_a_build_is_kept_and_redone_when_a_file_of_it_is_gone(
     assert any("usually 3 to 5 minutes on two cores" in line for line in told)
 
 
+@pytest.mark.parametrize("home", ["", "missing"])
 def test_fails_without_a_place_for_the_cache(
-    commands: Commands, told: list[str], monkeypatch: pytest.MonkeyPatch
+    home: str, tmp_path: Path, fake_go: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Nothing is built: in a home directory that does not exist, no next command finds it."""
     for name in ("HOME", "XDG_CACHE_HOME", "TRAINYARD_CACHE"):
         monkeypatch.delenv(name, raising=False)
+    missing = tmp_path / "missing"
+    if home:
+        monkeypatch.setenv("HOME", str(missing))
+    why = f"the home directory {missing} does not exist" if home else "HOME is not set"
 
-    with pytest.raises(EngineError, match="HOME is not set; set TRAINYARD_CACHE"):
+    with pytest.raises(EngineError, match=f"{re.escape(why)}; set TRAINYARD_CACHE"):
         ensure_pulumi(told.append)
+    assert not missing.exists()
+    assert not fake_go.exists()
 
 
 @pytest.mark.usefixtures("commands")
