@@ -373,7 +373,7 @@ def _broken_map(aws_auth: Mapping[str, str]) -> Iterator[Problem]:
         yield Problem(
             path=_HOW,
             problem=str(error),
-            remedy="kubectl -n kube-system edit configmap aws-auth",
+            remedy="kubectl -n kube-system edit configmap aws-auth, and run `up` again",
         )
 
 

@@ -38,11 +38,7 @@ from trainyard.components.monitoring.plan import Subject
 from trainyard.components.network.cluster_network import ClusterNetwork
 from trainyard.components.network.efa_security_group import EfaSecurityGroup, EfaSecurityGroupArgs
 from trainyard.components.runtime.aws_auth import AwsAuthEntry
-
-NODE_USERNAME = "system:node:{{EC2PrivateDNSName}}"
-NODE_GROUPS = ["system:bootstrappers", "system:nodes"]
-"""Kubernetes groups of a node.
-https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html"""
+from trainyard.components.runtime.aws_auth_plan import NODE_GROUPS, NODE_USERNAME
 
 NodeGroup = ManagedNodeGroup | SelfManagedNodeGroup
 

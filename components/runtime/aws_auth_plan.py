@@ -25,6 +25,12 @@ HOW_TO_REPAIR = (
 )
 
 
+NODE_USERNAME = "system:node:{{EC2PrivateDNSName}}"
+NODE_GROUPS = ["system:bootstrappers", "system:nodes"]
+"""User name and groups of a role of nodes.
+https://docs.aws.amazon.com/eks/latest/userguide/auth-configmap.html"""
+
+
 class MapRolesError(ValueError):
     """`mapRoles` cannot be changed safely; the message is for users."""
 
@@ -70,6 +76,15 @@ def find_role(text: str | None, role_arn: str) -> MappedRole | None:
         str(_field(entry, "username") or ""),
         tuple(str(group) for group in _field(entry, "groups") or ()),
     )
+
+
+def listed_roles(text: str | None) -> list[str]:
+    """Return the ARNs of all entries as they are written, with or without a path.
+
+    Raises:
+        MapRolesError: the text is not a YAML list.
+    """
+    return [str(_field(each, "rolearn")) for each in _entries(text) if isinstance(each, Mapping)]
 
 
 def with_role(text: str | None, role: MappedRole, dropped_groups: Collection[str] = ()) -> str:
@@ -171,12 +186,15 @@ def _unreadable(text: str, error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error)
     if mark is None:
-        return f"`mapRoles` of kube-system/aws-auth is not YAML ({problem}); {HOW_TO_REPAIR}"
+        return (
+            f"`mapRoles` of kube-system/aws-auth is not YAML ({problem}), so no role in it has "
+            f"access; {HOW_TO_REPAIR}"
+        )
     lines = text.splitlines()
     line = lines[mark.line].strip() if mark.line < len(lines) else "the end of the text"
     return (
         f"`mapRoles` of kube-system/aws-auth is not YAML: line {mark.line + 1}, {line!r}: "
-        f"{problem}; {HOW_TO_REPAIR}"
+        f"{problem}, so no role in it has access; {HOW_TO_REPAIR}"
     )
 
 

@@ -418,6 +418,10 @@ _LOG = logging.getLogger(__name__)
 _FIRST_RETRY_SECONDS = 0.3
 _LAST_RETRY_SECONDS = 2.0
 _HEARTBEAT_SECONDS = 2.0
+_NO_ACCESS = (401, 403)
+"""Answers to a node whose role is nobody, or a user that may not report it: not of the group
+`system:nodes`, or with another name. Either way its lease is not renewed.
+https://kubernetes.io/docs/reference/access-authn-authz/node/"""
 
 
 class Kubelet:
@@ -519,7 +523,7 @@ class Kubelet:
         try:
             self._api.get(self.path)
         except ApiError as error:
-            if error.status == 401:
+            if error.status in _NO_ACCESS:
                 self.go_silent()
                 self._refused(self._explain(error))
             elif error.status != NOT_FOUND:  # as in a real cluster, a deleted Node does not return
@@ -550,7 +554,7 @@ class Kubelet:
         try:
             self._api.patch(f"{self.path}/status", {"status": wanted})
         except ApiError as error:
-            if error.status != 401:
+            if error.status not in _NO_ACCESS:
                 raise
             self._heartbeat_at = 0.0  # the next heartbeat finds the reason
             return

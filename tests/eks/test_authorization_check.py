@@ -142,7 +142,8 @@ def test_an_aws_auth_that_is_not_yaml_is_refused_before_anything(problems, how):
     found = cluster("API_AND_CONFIG_MAP", aws_auth={"mapRoles": "- rolearn: [broken\n"})
     (problem,) = problems(found, "API_AND_CONFIG_MAP", how)
     assert "`mapRoles` of kube-system/aws-auth is not YAML" in problem.problem
-    assert problem.remedy == "kubectl -n kube-system edit configmap aws-auth"
+    assert "no role in it has access" in problem.problem
+    assert problem.remedy == "kubectl -n kube-system edit configmap aws-auth, and run `up` again"
 
 
 @pytest.fixture

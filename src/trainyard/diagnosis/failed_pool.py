@@ -45,7 +45,7 @@ def causes(*, role_arn: str, let_in: bool | None, managed: bool) -> list[str]:
     role = role_arn or "of the nodes"
     access = f"access: the role {role} must be in aws-auth or have an access entry"
     if let_in is not None:
-        access += "; it is" if let_in else "; it is in neither, and `./trainyard up` restores it"
+        access += "; it is" if let_in else "; it is in neither: `refresh`, then `up`"
     user_data = "user data: nodeadm exits if its NodeConfig is invalid or names another cluster"
     route = (
         "route: the subnet needs a route to the API server, STS, EC2, ECR and S3, through a NAT "

@@ -233,6 +233,15 @@ def _texts(*texts: str) -> re.Pattern[str]:
 
 
 CREDENTIALS = KnownError("ExpiredToken", _texts(*sorted(EXPIRED), "the SSO session has expired"))
+ROLE = KnownError(
+    "Cannot assume IAM Role",
+    re.compile(
+        r"Cannot assume IAM Role|IAM Role (?:\([^)\n]*\) )?cannot be assumed|"
+        r"[Nn]ot authorized to perform:? sts:AssumeRole(?!\w)|when calling the AssumeRole operation"
+    ),
+    frozenset({"aws"}),  # a job and a service assume other roles
+)
+"""https://github.com/hashicorp/aws-sdk-go-base/blob/v2.0.0-beta.72/errors.go"""
 PERMISSION = KnownError(
     "UnauthorizedOperation", _texts(*sorted(each for each in NOT_ALLOWED if not each.isdigit()))
 )
@@ -310,6 +319,15 @@ ADDRESSES = KnownError(
     ),
 )
 NOT_JOINED = KnownError("NodeCreationFailure", _texts("NodeCreationFailure"))
+NODE_LOST = KnownError(
+    "Kubelet stopped posting node status",
+    _texts(
+        "Kubelet stopped posting node status",
+        "Unable to register node with API server",
+        "the cluster refuses the kubelets",
+    ),
+    CLUSTER,
+)
 EXISTS = KnownError("AlreadyExists", TAKEN)
 QUOTA = KnownError("LimitExceeded", LIMIT)
 NEW_ROLE = KnownError(
@@ -677,6 +695,7 @@ KNOWN_ERRORS = (
     CREDENTIALS,
     SECRET_OF_BATCH,  # has the texts of a missing permission
     NO_SECRET,
+    ROLE,  # with the code of a missing permission
     PERMISSION,
     GONE,
     UNREADY,
@@ -696,6 +715,7 @@ KNOWN_ERRORS = (
     UNSUPPORTED,
     ADDRESSES,
     NOT_JOINED,
+    NODE_LOST,
     EXISTS,
     QUOTA,
     NEW_ROLE,

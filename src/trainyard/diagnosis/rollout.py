@@ -15,11 +15,13 @@ from kubernetes.config import ConfigException
 from kubernetes.utils import parse_quantity
 from urllib3.exceptions import HTTPError
 
+from trainyard.cli.failures import CommandError
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.eks.addons.eks_managed import EKS_ADDONS, NODE_MONITORING_AGENT
 from trainyard.components.eks.addons.registry import SELF_MANAGED_ADDONS
 from trainyard.components.plain_text import shell_word
 from trainyard.components.runtime.aws_auth_text import first_document
+from trainyard.diagnosis.node_access import LostAccess, lost_access
 from trainyard.diagnosis.node_groups import GroupFacts, NodeGroupPlace, read_group, what_it_lacks
 from trainyard.diagnosis.pods import PodState, at, name_of, pods_by_daemon_set, ready_on, said
 from trainyard.schedulers.kubernetes.cluster_client import cluster_client
@@ -187,6 +189,8 @@ class ClusterState:
         default_factory=dict[str, tuple[PodState, ...]]
     )
     """Pods of each DaemonSet, ready or not."""
+    aws_auth: Mapping[str, str] | None = None
+    """Data of the `aws-auth` ConfigMap; None if it does not exist."""
 
     def missing(self, expected: Iterable[GroupExpectation]) -> list[str]:
         """Return one sentence for each thing that is missing."""
@@ -250,7 +254,8 @@ def observe(kubeconfig: str) -> ClusterState:
         maps = core.list_namespaced_config_map(
             "kube-system", field_selector="metadata.name=aws-auth", **limits
         ).items
-    return ClusterState(nodes, daemon_sets, _mapped_roles(maps), ready_on(pods), pods)
+    data = (maps[0].data or {}) if maps else None
+    return ClusterState(nodes, daemon_sets, _mapped_roles(data), ready_on(pods), pods, data)
 
 
 def wait_until_ready(
@@ -339,11 +344,9 @@ def _count(quantity: str | None) -> int:
         return 0
 
 
-def _mapped_roles(maps: list[Any]) -> tuple[str, ...]:
-    if not maps or not maps[0].data:
-        return ()
+def _mapped_roles(data: Mapping[str, str] | None) -> tuple[str, ...]:
     try:
-        entries = first_document(maps[0].data.get("mapRoles") or "")
+        entries = first_document((data or {}).get("mapRoles") or "")
     except (yaml.YAMLError, ValueError, RecursionError):
         return ()  # invalid YAML grants no access
     found = entries if isinstance(entries, list) else []
@@ -372,10 +375,40 @@ def reasons(
         kubectl: The command with its kubeconfig.
     """
     promised = dict.fromkeys(name for group in expected for name in group.daemon_sets)
-    found = [*nodes_not_ready(state, kubectl), *plugins_not_ready(promised, state, kubectl)]
-    if any(len(state.ready_nodes(group)) < group.nodes for group in expected):
+    lost = refused_roles(outputs, expected, state, target=target, kubectl=kubectl)
+    found = [line for each in lost for line in each.lines]
+    found += [*nodes_not_ready(state, kubectl), *plugins_not_ready(promised, state, kubectl)]
+    if _lacks_nodes(expected, state):
         found += _groups(outputs, state, target)
     return found
+
+
+def refused_roles(
+    outputs: Mapping[str, Any],
+    expected: Iterable[GroupExpectation],
+    state: ClusterState,
+    *,
+    target: Target,
+    kubectl: str,
+) -> list[LostAccess]:
+    """Return the roles of nodes that the cluster does not let in, if nodes are not Ready.
+
+    Empty too if the account cannot be asked. The arguments are those of `reasons`.
+    """
+    if not _lacks_nodes(expected, state):
+        return []
+    try:
+        with target.access():
+            eks = target.client("eks")
+            return lost_access(eks, outputs, state.aws_auth, target=target, kubectl=kubectl)
+    except (BotoCoreError, ClientError, CommandError, LookupError, TypeError):
+        return []  # the node groups are read next, with the same errors in words
+
+
+def _lacks_nodes(expected: Iterable[GroupExpectation], state: ClusterState) -> bool:
+    return any(not node.ready for node in state.nodes) or any(
+        len(state.ready_nodes(group)) < group.nodes for group in expected
+    )
 
 
 def nodes_not_ready(state: ClusterState, kubectl: str) -> list[str]:

@@ -105,6 +105,51 @@ def test_a_launch_that_failed_without_a_code_is_known_by_its_sentence(text, head
     assert found.heading == heading
 
 
+REFUSED = (
+    "User: arn:aws:iam::430864128097:user/w is not authorized to perform: sts:AssumeRole on "
+    "resource: arn:aws:iam::527336378561:role/deploy"
+)
+
+
+# aws-sdk-go-base, `errors.go`, as cloud-toolkit/cloud-toolkit-aws 31 has it from the provider.
+OF_PROVIDER = (
+    "1 error occurred:\n    * error configuring Terraform AWS Provider: IAM Role "
+    "(arn:aws:iam::527336378561:role/deploy) cannot be assumed.\n\nThere are a number of "
+    "possible causes of this - the most common are:\n  * The credentials used in order to "
+    "assume the role are invalid\n\nError: operation error STS: AssumeRole, https response "
+    f"error StatusCode: 403, RequestID: 0529cbfe, api error AccessDenied: {REFUSED}"
+)
+OF_BOTO3 = "An error occurred ({}) when calling the AssumeRole operation: {}"
+EXPIRED = "The security token included in the request is expired"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [OF_PROVIDER, f"Cannot assume IAM Role: {REFUSED}", OF_BOTO3.format("AccessDenied", REFUSED)],
+)
+def test_a_role_that_cannot_be_assumed_is_no_permission_of_the_stack(text: str) -> None:
+    for source in ("aws", None):
+        found = known_error(text, source)
+        assert found is not None
+        assert found.heading == "Cannot assume IAM Role"
+
+
+@pytest.mark.parametrize(
+    ("text", "heading"),
+    [
+        (OF_BOTO3.format("ExpiredToken", EXPIRED), "ExpiredToken"),
+        (
+            "AccessDenied: Not authorized to perform sts:AssumeRoleWithWebIdentity",
+            "UnauthorizedOperation",
+        ),
+    ],
+)
+def test_other_errors_of_sts_keep_their_section(text: str, heading: str) -> None:
+    found = known_error(text, "aws")
+    assert found is not None
+    assert found.heading == heading
+
+
 @pytest.mark.parametrize("code", REMEDIES)
 def test_every_reason_of_a_waiting_batch_job_has_its_own_section(code: str) -> None:
     found = known_error(f"{code} - job")

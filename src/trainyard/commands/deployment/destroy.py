@@ -6,6 +6,7 @@ from trainyard.cli import console, options
 from trainyard.deployment import protected
 from trainyard.deployment.duplicates import tell_duplicates
 from trainyard.deployment.engine_commands import Show, changed, opened_deployed, require_answer
+from trainyard.deployment.gone_cluster import delete_what_eks_left
 from trainyard.deployment.inhabited_network import refuse_inhabited
 from trainyard.deployment.operation_end import finish
 from trainyard.deployment.retained import report_retained
@@ -36,6 +37,11 @@ def destroy(
     flags = [protected.FLAG] if keeps else []
     show = Show(yes, verbose)
     result = changed(workspace, "destroy", show=show, flags=flags, variables=variables)
+    ended = not result.declined and not result.interrupted
+    if cluster_gone and ended and delete_what_eks_left(target) and result.exit_code:
+        # The group kept the engine from deleting the VPC.
+        again = Show(yes=True, verbose=verbose)
+        result = changed(workspace, "destroy", show=again, flags=flags, variables=variables)
     tell_duplicates(workspace)
     finish(result, workspace, "destroy")
     target.kubeconfig_path.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from kubernetes import client
@@ -18,11 +19,13 @@ from trainyard.diagnosis.bundle import (
     namespaces_of,
 )
 from trainyard.diagnosis.job_log import MOST_LOGS
+from trainyard.diagnosis.rollout import expected_of, look_at, refused_roles
 from trainyard.schedulers.kubernetes.cluster_client import cluster_client
 from trainyard.schedulers.kubernetes.job_wait import error_in_logs
 from trainyard.schedulers.kubernetes.pod_log import oldest_first
 from trainyard.schedulers.kubernetes.submission import MANAGED_SELECTOR
 from trainyard.schedulers.kubernetes.workloads import list_workloads
+from trainyard.workspace.target import Target
 from trainyard.workspace.workspace import Workspace, outputs
 
 
@@ -41,16 +44,21 @@ def diagnose(
     clients = EksClients(eks=made("eks"), ec2=made("ec2"), autoscaling=made("autoscaling"))
     groups = deployed.get("node_groups", {})
     running = add_account(bundle, clients, cluster=plan.name, groups=groups)
-    ready = bundle.add("kubernetes/ready-instances.txt", lambda: _cluster(bundle, plan, workspace))
+    read = partial(_cluster, bundle, plan, workspace, deployed)
+    ready = bundle.add("kubernetes/ready-instances.txt", read)
     if ready is not None:
         joined = ready.split()
         add_consoles(bundle, clients.ec2, [each for each in running if each not in joined])
 
 
-def _cluster(bundle: Bundle, plan: EksPlan, workspace: Workspace) -> str:
+def _cluster(
+    bundle: Bundle, plan: EksPlan, workspace: Workspace, deployed: Mapping[str, Any]
+) -> str:
     found = outputs(workspace, show_secrets=True)["kubeconfig"]
     target = workspace.target
-    with cluster_client(target.account.usable_kubeconfig(document(found))) as api:
+    kubeconfig = target.account.usable_kubeconfig(document(found))
+    _blame_access(bundle, target, deployed, kubeconfig)
+    with cluster_client(kubeconfig) as api:
         jobs = bundle.add("kubernetes/jobs-in-namespaces.json", lambda: _jobs(api)) or {}
         ready, failed = add_cluster(
             bundle,
@@ -61,6 +69,18 @@ def _cluster(bundle: Bundle, plan: EksPlan, workspace: Workspace) -> str:
         )
         blame_logs(bundle, api, failed)
         return "\n".join(sorted(ready))
+
+
+def _blame_access(
+    bundle: Bundle, target: Target, deployed: Mapping[str, Any], kubeconfig: str
+) -> None:
+    """Add the roles of nodes that are not let in, ahead of the nodes that are not Ready."""
+    state, _ = look_at(kubeconfig)
+    if state is not None:
+        kubectl = target.account.kubectl_command(target.kubeconfig_path)
+        expected = expected_of(deployed)
+        lost = refused_roles(deployed, expected, state, target=target, kubectl=kubectl)
+        bundle.blame((each.line for each in lost), "kubernetes")
 
 
 def blame_logs(bundle: Bundle, api: client.ApiClient, pods: Sequence[Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,12 +14,15 @@ from trainyard.cli.waiting import wait_seconds
 from trainyard.components.catalog.collective_tests import TESTS_BY_MAKER
 from trainyard.components.catalog.instance_types import instance_type
 from trainyard.deployment.stack_outputs import document
+from trainyard.diagnosis.node_access import LostAccess
 from trainyard.diagnosis.rollout import (
     ClusterState,
+    GroupExpectation,
     NodeState,
     expected_of,
     look_at,
     reasons,
+    refused_roles,
     wait_until_ready,
 )
 
@@ -35,6 +38,8 @@ class ReachedCluster:
     kubeconfig: Path
     kubectl: str
     """The `kubectl` command for it, quoted for a shell."""
+    lost: Sequence[LostAccess] = ()
+    """Roles of nodes that it does not let in."""
 
 
 def show_summary(workspace: Workspace, changes: Mapping[str, int]) -> None:
@@ -71,16 +76,21 @@ def show_status(summary: Summary) -> None:
     """Print the summary of the last state, with what the cluster lacks."""
     path, kubeconfig = written_kubeconfig(summary)
     state, silence = look_at(kubeconfig)
-    missing = [silence] if state is None else state.missing(expected_of(summary.outputs))
-    facts = (*(("missing", sentence) for sentence in missing), *summary.facts)
+    expected = expected_of(summary.outputs)
+    missing = [silence] if state is None else state.missing(expected)
+    kubectl = summary.target.account.kubectl_command(path)
+    lost = () if state is None else _lost(summary, expected, state, kubectl)
+    told = (*(("missing", sentence) for sentence in missing), *(("cause", e.cause) for e in lost))
     print_summary(
-        replace(summary, facts=facts),
-        ReachedCluster(
-            state or ClusterState((), (), ()),
-            path,
-            summary.target.account.kubectl_command(path),
-        ),
+        replace(summary, facts=(*told, *summary.facts)),
+        ReachedCluster(state or ClusterState((), (), ()), path, kubectl, lost),
     )
+
+
+def _lost(
+    summary: Summary, expected: Sequence[GroupExpectation], state: ClusterState, kubectl: str
+) -> Sequence[LostAccess]:
+    return refused_roles(summary.outputs, expected, state, target=summary.target, kubectl=kubectl)
 
 
 def written_kubeconfig(summary: Summary) -> tuple[Path, str]:
@@ -99,8 +109,9 @@ def print_summary(summary: Summary, cluster: ReachedCluster) -> None:
 
 
 def next_commands(summary: Summary, cluster: ReachedCluster) -> list[str]:
-    """Return the next commands."""
+    """Return the next commands; first those that let refused nodes in again."""
     return [
+        *(command for each in cluster.lost for command in each.heal),
         f"{cluster.kubectl} get nodes",
         *_test_commands(summary, cluster.state),
         *end_commands(summary.target),
