@@ -1,11 +1,12 @@
 """Whether a caller may assume a role of the accounts of a sandbox; moto refuses nobody.
 
 A caller assumes a role that exists, whose trust policy names the account of the caller, with the
-external id that it asks for. A role that only services assume can be assumed by all callers: the
-sandbox plays these services and the instances with their roles.
+external id that it asks for. A role whose trust policy names a service only is refused to every
+user and role: services and instances get its credentials without this call.
 
 Sources:
     https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_roles.html#troubleshoot_roles_cant-assume-role
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html
     https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_common-scenarios_third-party.html:
         the condition `sts:ExternalId`
     https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles.html#iam-term-role-chaining: a session
@@ -79,12 +80,10 @@ def _trusts(
 ) -> bool:
     statements = trust.get("Statement") or []
     given = statements if isinstance(statements, list) else [statements]
-    users = [each for each in given if "AWS" in _principal(each)]
-    if not users:
-        return True
     return any(
-        _names(_principal(each)["AWS"], account_id, caller) and _fits(each, external_id)
-        for each in users
+        _names(_principal(each).get("AWS", []), account_id, caller) and _fits(each, external_id)
+        for each in given
+        if each.get("Effect") == "Allow"
     )
 
 

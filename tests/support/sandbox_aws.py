@@ -91,6 +91,16 @@ class Account:
         self.iam.add_role_to_instance_profile(InstanceProfileName=name, RoleName=name)
         return arn
 
+    def person_role(self, name: str) -> str:
+        """Create a role that the users and roles of the account may assume; return its ARN."""
+        statement = {
+            "Effect": "Allow",
+            "Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:root"},
+            "Action": "sts:AssumeRole",
+        }
+        trust = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+        return self.iam.create_role(RoleName=name, AssumeRolePolicyDocument=trust)["Role"]["Arn"]
+
     def pod_role(self, name: str) -> str:
         """Create a role that EKS Pod Identity may assume; return its ARN."""
         statement = {

@@ -174,7 +174,7 @@ def test_an_access_key_of_the_sandbox_is_its_creators_and_others_are_their_owner
     def caller(key: str) -> str:
         return access.ask("GET", f"caller?access_key={key}")["arn"]
 
-    role = account.role("ada")
+    role = account.person_role("ada")
     session = account.client("sts").assume_role(RoleArn=role, RoleSessionName="session")
     key = session["Credentials"]["AccessKeyId"]
     assert caller(access.access_key) == f"arn:aws:iam::{ACCOUNT}:user/moto"

@@ -170,7 +170,7 @@ def test_keys_that_the_account_issues_are_different_in_every_sandbox() -> None:
     def issued() -> str:
         with AwsServer(keep_time=False) as server:
             account = Account(server)
-            role = account.role("r")
+            role = account.person_role("r")
             answer = account.client("sts").assume_role(RoleArn=role, RoleSessionName="session")
             return answer["Credentials"]["AccessKeyId"]
 
@@ -178,7 +178,7 @@ def test_keys_that_the_account_issues_are_different_in_every_sandbox() -> None:
 
 
 def test_a_key_that_the_account_has_issued_is_admitted(account: Account) -> None:
-    role = account.role("r")
+    role = account.person_role("r")
     keys = account.client("sts").assume_role(RoleArn=role, RoleSessionName="session")["Credentials"]
     session = boto3.client(
         "sts",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import boto3
@@ -87,6 +88,28 @@ def test_a_role_that_the_caller_may_not_assume_is_refused(
         f"is not authorized to perform: sts:AssumeRole on resource: {role}"
     )
     assert error["Message"].startswith(f"User: arn:aws:iam::{ACCOUNT}:user/")
+
+
+def test_a_role_of_a_service_is_refused_to_every_user(account: Account) -> None:
+    """Its trust policy names `ec2.amazonaws.com`: no user of the account is trusted by it."""
+    role = account.role("node")
+    message = f"not authorized to perform: sts:AssumeRole on resource: {role}"
+    with pytest.raises(ClientError, match=message):
+        assumed(account.client("sts"), role)
+
+
+def test_a_role_whose_account_denies_it_is_refused(account: Account) -> None:
+    """A statement with another effect trusts nobody."""
+    role = account.person_role("denied")
+    statement = {
+        "Effect": "Deny",
+        "Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:root"},
+        "Action": "sts:AssumeRole",
+    }
+    trust = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    account.iam.update_assume_role_policy(RoleName="denied", PolicyDocument=trust)
+    with pytest.raises(ClientError, match="AccessDenied"):
+        assumed(account.client("sts"), role)
 
 
 def test_the_external_id_is_that_of_the_trust_policy(account: Account) -> None:
