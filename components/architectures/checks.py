@@ -20,6 +20,7 @@ from trainyard.components.architectures.registry import account_of
 from trainyard.components.config.problems import Review
 from trainyard.components.config.stack_review import (
     review_arns,
+    review_dns_names,
     review_policies,
     review_verification,
 )
@@ -94,6 +95,10 @@ CHECKS: tuple[StackCheck, ...] = (
     StackCheck(_reviewed("policies", lambda k, review: review_policies(k.config, review)), _FILE),
     StackCheck(_reviewed("ARNs", lambda k, review: review_arns(k.config, k.region, review)), _FILE),
     StackCheck(
+        _reviewed("DNS names", lambda k, review: review_dns_names(k.config, k.region, review)),
+        _FILE,
+    ),
+    StackCheck(
         _reviewed("monitoring", lambda k, review: review_monitoring(k.config, review)), _FILE
     ),
     StackCheck(
@@ -103,6 +108,7 @@ CHECKS: tuple[StackCheck, ...] = (
         _reviewed("budget", lambda k, review: review_budget(k.config, k.plan, k.now, review)),
         WITHOUT_ACCOUNT,
     ),
+    StackCheck(_of("compute.image_drivers", "planned_image_checks"), WITHOUT_ACCOUNT),
     StackCheck(_left_out, _ACCOUNT),
     StackCheck(_of("network.checks", "network_checks"), _ACCOUNT),
     StackCheck(_of("network.adopted_vpc_check", "adopted_vpc_checks"), _ACCOUNT),
@@ -113,9 +119,11 @@ CHECKS: tuple[StackCheck, ...] = (
     StackCheck(lambda k: account_of(k.config).checks(k), _ACCOUNT),
     StackCheck(_of("named.checks", "named_checks"), _ACCOUNT),
     StackCheck(_of("capacity.checks", "stated_value_checks"), _ACCOUNT),
+    StackCheck(_of("capacity.stated_values", "stated_reservation_checks"), _ACCOUNT),
     StackCheck(_plan, _ACCOUNT),
     StackCheck(lambda k: account_of(k.config).plan_checks(k), _BOTH),
     StackCheck(lambda k: account_of(k.config).pin_checks(k), _BOTH),
+    StackCheck(_of("compute.image_drivers", "custom_image_checks"), _BOTH),
     StackCheck(_of("capacity.checks", "reservation_warnings"), _ACCOUNT),
     StackCheck(lambda k: account_of(k.config).warnings(k), _BOTH),
     StackCheck(lambda k: account_of(k.config).quota_checks(k), _BOTH),

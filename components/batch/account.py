@@ -27,6 +27,7 @@ from trainyard.components.capacity.reservations import unseen_reservation_warnin
 from trainyard.components.catalog.batch import comes_through_endpoints
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.compute.facts import ImageFacts
+from trainyard.components.compute.image_drivers import launch_problems
 from trainyard.components.compute.image_registry import UPDATE_PROGRAM, UsedImage
 from trainyard.components.compute.node_pool_plan import ROOT_DEVICE
 from trainyard.components.config.batch import (
@@ -249,7 +250,6 @@ def egress_problems(plan: BatchPlan, facts: AccountFacts) -> Iterator[Problem]:
 # Source: https://docs.aws.amazon.com/batch/latest/userguide/batch-ami-spec.html
 
 
-AVAILABLE = "available"
 WITHOUT_AGENT = (
     "al2023-ami-2023",
     "al2023-ami-minimal-",
@@ -310,14 +310,9 @@ def image_warnings(architecture: BatchArchitecture, facts: AccountFacts) -> Iter
 def _fit_problems(
     path: str, environment: ComputeEnvironment, found: ImageFacts
 ) -> Iterator[Problem]:
-    if found.state != AVAILABLE:
-        yield Problem(
-            path=f"{path}.custom_ami_id",
-            found=f"{found.image_id}, state {found.state}",
-            problem="EC2 launches no instance from this AMI in its current state",
-            allowed="an image that is available",
-            remedy="wait until it is available, or use another AMI",
-        )
+    known = INSTANCE_TYPES.get(environment.instance_type)
+    types = () if known is None else (known,)
+    yield from launch_problems(f"{path}.custom_ami_id", found, types)
     if found.from_amazon and found.name.startswith(WITHOUT_AGENT):
         yield Problem(
             path=f"{path}.custom_ami_id",
@@ -327,17 +322,6 @@ def _fit_problems(
             ),
             allowed="an ECS-optimized image, or one made from it",
             remedy="set `image` to auto, or give an image with the ECS agent",
-        )
-    known = INSTANCE_TYPES.get(environment.instance_type)
-    if known is not None and known.architecture != found.architecture:
-        yield Problem(
-            path=f"{path}.custom_ami_id",
-            found=f"{found.image_id}, for {found.architecture}",
-            problem=(
-                f"{environment.instance_type} cannot run it: it is for a different architecture"
-            ),
-            allowed=f"an image for {known.architecture}",
-            remedy="use another AMI, or another instance type",
         )
     if environment.root_volume.size_gib < found.root_volume_gib:
         yield Problem(

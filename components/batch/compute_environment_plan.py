@@ -27,7 +27,7 @@ from trainyard.components.catalog.batch import (
     image_parameter,
     image_type,
 )
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType, Manufacturer
 from trainyard.components.compute.interface_plan import InterfacePlan, plan_pool_interfaces
 from trainyard.components.compute.node_pool_plan import (
     ImageSource,
@@ -103,6 +103,24 @@ class ComputeEnvironmentPlan(NodePoolPlan):
             architecture = self.instance_type.architecture
             return ImageSource(parameter=image_parameter(self.image_type, architecture))
         return ImageSource(image_id=self.config.custom_ami_id)
+
+    @property
+    @override
+    def image_key(self) -> str:
+        """Key that decides on the AMI."""
+        return f"{self.key}.{'image' if self.config.custom_ami_id is None else 'custom_ami_id'}"
+
+    @override
+    def driver_remedy(self, driver: Manufacturer) -> str:
+        """Return what to do if the AMI lacks a driver."""
+        if image_type(self.instance_type) is not None:
+            return "remove custom_ami_id and `image: custom`, so that Batch selects the AMI"
+        if driver == "neuron":
+            return (
+                "give the id of an image with the driver, such as that of the SSM parameter "
+                "/aws/service/ecs/optimized-ami/amazon-linux-2023/neuron/recommended/image_id"
+            )
+        return "give the id of an image with the ECS agent and the driver"
 
     @property
     @override

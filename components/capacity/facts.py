@@ -115,6 +115,8 @@ class ReservationFacts:
     """Account that owns the group; None without a group."""
     available_count: int | None = None
     """`AvailableInstanceCount`: how many more instances can launch now; None if unknown."""
+    tenancy: str = "default"
+    """`default` or `dedicated`."""
     interruptible: bool = False
     """Whether its owner can take the instances back (`Interruptible`)."""
     source_id: str | None = None

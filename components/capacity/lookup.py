@@ -55,6 +55,7 @@ def reservation_facts(answer: dict[str, Any]) -> ReservationFacts:
         starts_at=answer.get("StartDate"),
         ends_at=answer.get("EndDate"),
         arn=answer["CapacityReservationArn"],
+        tenancy=answer.get("Tenancy", "default"),
         interruptible=bool(answer.get("Interruptible")),
         source_id=interruption.get("SourceCapacityReservationId"),
         lent_to=lent.get("InterruptibleCapacityReservationId"),

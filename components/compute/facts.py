@@ -25,6 +25,25 @@ class ImageFacts:
     """Whether AWS publishes it: `ImageOwnerAlias` is `amazon`."""
     root_device: str = ""
     """`RootDeviceName`; empty if unknown."""
+    description: str = ""
+    public_parameter: str = ""
+    """`PublicSsmParameterName`, below `/aws/service`; empty if no public parameter leads to it."""
+    source_image_id: str = ""
+    """Image that it was made from; empty if unknown."""
+    source_instance_id: str = ""
+    """Instance that it was made from; empty for a copy of an image."""
+    ena: bool = True
+    """`EnaSupport`."""
+    root_device_type: str = "ebs"
+    """`ebs` or `instance-store`."""
+    virtualization: str = "hvm"
+    """`hvm` or `paravirtual`."""
+    allowed: bool = True
+    """`ImageAllowed`: whether it meets the criteria of Allowed AMIs."""
+    needs_subscription: bool = False
+    """Whether it is a product of AWS Marketplace (`ProductCodes`)."""
+    unsupported_types: frozenset[str] = frozenset()
+    """Instance types that its `InstanceTypeSpecification` excludes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,8 @@ GET_PARAMETER = "ssm:GetParameter"
 
 
 DESCRIBE_IMAGES = "ec2:DescribeImages"
+MOST_SOURCES = 3
+"""How many images back the origin of an AMI is followed."""
 
 
 def image_facts(answer: dict[str, Any]) -> ImageFacts:
@@ -48,6 +50,20 @@ def image_facts(answer: dict[str, Any]) -> ImageFacts:
         name=answer.get("Name", ""),
         from_amazon=answer.get("ImageOwnerAlias") == "amazon",
         root_device=root or "",
+        description=answer.get("Description", ""),
+        public_parameter=answer.get("PublicSsmParameterName", ""),
+        source_image_id=answer.get("SourceImageId", ""),
+        source_instance_id=answer.get("SourceInstanceId", ""),
+        ena=answer.get("EnaSupport", True),
+        root_device_type=answer.get("RootDeviceType", "ebs"),
+        virtualization=answer.get("VirtualizationType", "hvm"),
+        allowed=answer.get("ImageAllowed", True),
+        needs_subscription=any(
+            each.get("ProductCodeType") == "marketplace" for each in answer.get("ProductCodes", [])
+        ),
+        unsupported_types=frozenset(
+            answer.get("InstanceTypeSpecification", {}).get("UnsupportedInstanceTypes", ())
+        ),
         tags=tag_map(answer.get("Tags")),
     )
 
@@ -79,9 +95,20 @@ def newest_image(reader: AccountReader, name: str) -> ImageFacts | None:
 
 
 def look_up_images(reader: AccountReader, image_id: str) -> dict[str, ImageFacts]:
-    """Return the AMI by its id, or an empty mapping if it does not exist."""
-    found = look_up_image(reader, image_id)
-    return {} if found is None else {image_id: found}
+    """Return the AMI and those that it was made from, by id.
+
+    The mapping is empty if the AMI does not exist. An image that AWS publishes tells itself what it
+    has; sources in other regions, deleted ones and those of others are not found.
+    """
+    found: dict[str, ImageFacts] = {}
+    wanted = image_id
+    while wanted and wanted not in found and len(found) <= MOST_SOURCES:
+        image = look_up_image(reader, wanted)
+        if image is None:
+            break
+        found[wanted] = image
+        wanted = "" if image.from_amazon or image.public_parameter else image.source_image_id
+    return found
 
 
 def offered_zone_ids(reader: AccountReader, instance_type: str) -> frozenset[str]:

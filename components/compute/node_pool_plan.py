@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from trainyard.components.capacity.plan import CapacityPlan, PlacementPlan
-from trainyard.components.catalog.instance_types import InstanceType
+from trainyard.components.catalog.instance_types import InstanceType, Manufacturer
 from trainyard.components.compute.interface_plan import InterfacePlan
 from trainyard.components.config.node_pool import BlockNodes
 from trainyard.components.config.node_pool import RootVolume as RootVolumeConfig
@@ -85,6 +85,21 @@ class NodePoolPlan(ABC):
     @abstractmethod
     def image(self) -> ImageSource:
         """Source of the AMI."""
+
+    @property
+    def image_key(self) -> str:
+        """Key in the stack file that decides on the AMI, relative to `trainyard:cluster`."""
+        return f"{self.key}.instance_type"
+
+    def may_install(self, driver: Manufacturer) -> bool:
+        """Return whether a script of the nodes installs a driver, or may do so."""
+        del driver
+        return False
+
+    def driver_remedy(self, driver: Manufacturer) -> str:
+        """Return what to do if the AMI lacks a driver."""
+        del driver
+        return "update trainyard, which selects another AMI, or use another instance type"
 
     @property
     @abstractmethod

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.config.fsx_lustre import ExistingFsxLustre
 from trainyard.components.config.named import names_in, texts_in
 from trainyard.components.config.problems import Review
 from trainyard.components.config.stack import StackConfig
-from trainyard.components.naming import partition
+from trainyard.components.config.storage_fields import FSX_DNS_NAME
+from trainyard.components.naming import dns_suffix, partition
 from trainyard.components.tagging import (
     CLUSTER_TAG,
     MAX_TAGS,
@@ -67,6 +69,39 @@ def review_arns(config: StackConfig, region: str, review: Review) -> None:
                 allowed=f"an ARN that begins with arn:{partition(region)}:",
                 remedy="set an ARN in this partition, or change `aws:region`",
             )
+
+
+def review_dns_names(config: StackConfig, region: str, review: Review) -> None:
+    """Refuse the DNS name of another file system, service or region than that of its entry.
+
+    A name that FSx does not give can be an alias; only the account's answer says whose it is.
+    """
+    for name, system in config.storage.items():
+        if not isinstance(system, ExistingFsxLustre) or system.dns_name is None:
+            continue
+        given = FSX_DNS_NAME.fullmatch(system.dns_name)
+        wanted = f"{system.file_system_id}.fsx.{region}.{dns_suffix(region)}"
+        if given is None or given[0].rstrip(".").lower() == wanted:
+            continue
+        wrong = next(
+            what
+            for what, is_other in (
+                (f"of {given['id']}", given["id"].lower() != system.file_system_id),
+                (f"a name of {given['service'].upper()}", given["service"].lower() != "fsx"),
+                (f"of the region {given['region']}", given["region"].lower() != region),
+                (f"of the domain {given['suffix']}", True),
+            )
+            if is_other
+        )
+        key = f"storage.{name}.dns_name"
+        review.refuse(
+            key,
+            f"is {wrong}, and the entry names {system.file_system_id} in {region}; no node could "
+            "mount it",
+            found=system.dns_name,
+            allowed=f"{wanted}, or no `dns_name`: it is read from the account",
+            remedy=review.remove_command(key),
+        )
 
 
 def review_policies(config: StackConfig, review: Review) -> None:

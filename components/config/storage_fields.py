@@ -38,6 +38,17 @@ FsxDnsName = Annotated[
         example="fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
     ),
 ]
+FSX_DNS_NAME = re.compile(
+    r"(?P<id>fs-[0-9a-f]{8,18})\.(?P<service>fsx|efs)\.(?P<region>[a-z0-9-]+)\.(?P<suffix>[a-z0-9.-]+?)"
+    r"\.?",
+    re.IGNORECASE,
+)
+"""DNS names that FSx and EFS give: the id of the file system, the service, the region and the DNS
+suffix of its partition.
+
+https://docs.aws.amazon.com/fsx/latest/LustreGuide/mounting-ec2-instance.html
+https://docs.aws.amazon.com/efs/latest/ug/mounting-fs-mount-cmd-dns-name.html
+"""
 # https://docs.aws.amazon.com/fsx/latest/APIReference/API_LustreFileSystemConfiguration.html,
 # `MountName`
 LustreMountName = Annotated[

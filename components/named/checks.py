@@ -195,6 +195,8 @@ def script_warnings(use: Named, found: ObjectFacts | None, context: NamedContext
 def _missing_script(use: Named, found: ObjectFacts | None) -> str:
     if found is None:
         return "this bucket has no such object, or it does not exist"
+    if found.archived:
+        return "this object is archived, and has to be restored (`aws s3api restore-object`)"
     return "" if found.size_bytes else "this object is empty"
 
 
@@ -213,6 +215,12 @@ def container_image_warnings(
         yield (
             f"{use.key}: ECR has no image {use.name}; jobs fail with CannotPullContainerError "
             "until it is pushed"
+        )
+    elif found.status != "ACTIVE":
+        yield (
+            f"{use.key}: {use.name} is {found.status} in ECR, and no node can pull it; restore it: "
+            "`aws ecr update-image-storage-class --repository-name NAME --image-id imageTag=TAG "
+            "--target-storage-class STANDARD`"
         )
 
 

@@ -46,6 +46,8 @@ class ObjectFacts:
     """An existing object in S3."""
 
     size_bytes: int
+    archived: bool = False
+    """Whether it has to be restored before it can be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,9 @@ class FunctionFacts:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContainerImageFacts:
     """An existing image in a repository of ECR."""
+
+    status: str = "ACTIVE"
+    """`ACTIVE`, `ARCHIVED` or `ACTIVATING`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

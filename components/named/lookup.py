@@ -228,6 +228,9 @@ def look_up_bucket(reader: AccountReader, name: str) -> BucketFacts | None:
     return None if answer is None else BucketFacts(region=answer.get("BucketRegion", ""))
 
 
+_ARCHIVES = ("GLACIER", "DEEP_ARCHIVE")
+
+
 def look_up_script(reader: AccountReader, location: str) -> ObjectFacts | None:
     """Return the object of an `s3://` address.
 
@@ -239,7 +242,15 @@ def look_up_script(reader: AccountReader, location: str) -> ObjectFacts | None:
         raise NotReadError
     do = reader.client("s3").head_object
     answer = find(reader, HEAD_OBJECT, do, Bucket=bucket, Key=key)
-    return None if answer is None else ObjectFacts(size_bytes=answer.get("ContentLength", 0))
+    if answer is None:
+        return None
+    # https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html, `StorageClass`,
+    # `ArchiveStatus` and `Restore`: a restored copy has `ongoing-request="false"`.
+    archived = answer.get("StorageClass") in _ARCHIVES or "ArchiveStatus" in answer
+    restored = 'ongoing-request="false"' in answer.get("Restore", "")
+    return ObjectFacts(
+        size_bytes=answer.get("ContentLength", 0), archived=archived and not restored
+    )
 
 
 def look_up_access_point(reader: AccountReader, identifier: str) -> AccessPointFacts | None:
@@ -285,7 +296,8 @@ def look_up_container_image(reader: AccountReader, image: str) -> ContainerImage
         repositoryName=found.path,
         imageIds=[wanted],
     )
-    return ContainerImageFacts() if answer and answer.get("imageDetails") else None
+    details = (answer or {}).get("imageDetails")
+    return ContainerImageFacts(status=details[0].get("imageStatus", "ACTIVE")) if details else None
 
 
 def private_image(image: str, region: str) -> ImageReference | None:

@@ -10,12 +10,14 @@ from trainyard.components.account.check import (
     NOTHING_FOUND,
     ArchitectureNeeds,
     Check,
+    Finding,
     NodeNeeds,
     Subject,
 )
 from trainyard.components.account.facts import AccountFacts
 from trainyard.components.account.known import Known
 from trainyard.components.capacity.launch_place import offered_zones
+from trainyard.components.capacity.reservations import found_reservations
 from trainyard.components.config.network import ExistingVpc, NewVpc
 from trainyard.components.config.problems import ROOT, Problem
 from trainyard.components.config.stack import StackConfig
@@ -212,6 +214,7 @@ def _subnet_problems(
             remedy="use a subnet of the VPC in network.vpc_id",
         )
         return
+    yield from _unusable_problems(path, subnet, needs)
     if not facts.could_read("ec2:DescribeRouteTables"):
         return
     if kind == "public_subnet_ids" and subnet.default_route != "internet-gateway":
@@ -223,6 +226,91 @@ def _subnet_problems(
         )
     if kind == "private_subnet_ids":
         yield from _private_route_problems(path, subnet, facts, needs)
+
+
+def _unusable_problems(path: str, subnet: SubnetFacts, needs: NodeNeeds) -> Iterator[Problem]:
+    """Yield why nothing launches in a subnet, or nothing in it reaches the internet.
+
+    Sources:
+        https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_Subnet.html, `State`
+        https://docs.aws.amazon.com/outposts/latest/server-userguide/launch-instance.html: a subnet
+        of an Outpost has the instance types of the Outpost
+        https://docs.aws.amazon.com/vpc/latest/userguide/security-vpc-bpa.html: bidirectional mode
+        blocks NAT gateways too
+    """
+    if subnet.state != "available":
+        yield Problem(
+            path=path,
+            found=f"{subnet.subnet_id}, state {subnet.state}",
+            problem="EC2 launches nothing in a subnet in this state",
+            allowed="a subnet that is available",
+            remedy="wait until it is available, or use another subnet",
+        )
+    if subnet.outpost_arn:
+        yield Problem(
+            path=path,
+            found=f"{subnet.subnet_id}, on {subnet.outpost_arn}",
+            problem="this subnet is on an Outpost, which has no capacity of the region",
+            allowed="a subnet in the region",
+            remedy="use another subnet of the VPC",
+        )
+    if subnet.gateway_block == "block-bidirectional" and subnet.default_route in _THROUGH_GATEWAY:
+        yield Problem(
+            path=path,
+            found=f"{subnet.subnet_id}, {subnet.gateway_block}",
+            problem=(
+                "VPC Block Public Access blocks all traffic of this subnet through internet "
+                f"gateways, also that of NAT gateways, so that nodes reach neither the internet "
+                f"nor {needs.registry}"
+            ),
+            allowed="`off`, or `block-ingress`",
+            remedy=(
+                "exclude the VPC (`aws ec2 create-vpc-block-public-access-exclusion --vpc-id "
+                f"{subnet.vpc_id} --internet-gateway-exclusion-mode allow-egress`), or ask who "
+                "manages Block Public Access"
+            ),
+        )
+
+
+_THROUGH_GATEWAY = ("internet-gateway", "nat")
+
+
+def tenancy_problems(config: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
+    """Yield reservations whose tenancy is not that of the nodes.
+
+    The tenancy of nodes is that of their VPC, and a VPC with dedicated tenancy launches no others.
+
+    Sources:
+        https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-reservations.html: an
+        instance matches by type, platform, zone and tenancy
+        https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/dedicated-instance.html
+    """
+    tenancy = facts.vpc.tenancy if facts.vpc is not None else "default"
+    for name, reservation in config.reservations.items():
+        for found in found_reservations(reservation, facts):
+            if not config.pools_with(name) or found.tenancy == tenancy:
+                continue
+            vpc = f"{facts.vpc.vpc_id} is {tenancy}" if facts.vpc else f"a new VPC is {tenancy}"
+            yield Problem(
+                path=f"{ROOT}.reservations.{name}",
+                found=f"{found.reservation_id}, tenancy {found.tenancy}",
+                problem=(
+                    f"instances launch into a reservation of their own tenancy only, and that of "
+                    f"{vpc}"
+                ),
+                allowed=f"a reservation with the tenancy {tenancy}",
+                remedy="use a reservation, or a VPC, of the other tenancy",
+            )
+
+
+def tenancy_warnings(config: StackConfig, facts: AccountFacts) -> Iterator[str]:
+    """Yield that all nodes are dedicated instances, which have a price of their own."""
+    if isinstance(config.network, ExistingVpc) and facts.vpc and facts.vpc.tenancy == "dedicated":
+        yield (
+            f"network.vpc_id: {facts.vpc.vpc_id} has the tenancy dedicated, so that all nodes are "
+            "dedicated instances, at a higher price and with a fee for each hour in the region: "
+            f"`aws ec2 modify-vpc-tenancy --vpc-id {facts.vpc.vpc_id} --instance-tenancy default`"
+        )
 
 
 def _private_route_problems(
@@ -352,9 +440,11 @@ def address_problems(
             )
 
 
-def network_checks(known: Known[Any, Any]) -> Iterator[Check]:
+def network_checks(known: Known[Any, Any]) -> Iterator[Finding]:
     """Yield the check of the zones of a new VPC, or of an existing VPC and its subnets."""
     config, facts, needs = known.config, known.facts, known.needs
+    yield Check("reservations", tenancy_problems(config, facts))
+    yield from tenancy_warnings(config, facts)
     network = config.network
     if not isinstance(network, ExistingVpc):
         yield Check("zones", zone_problems(config, facts, needs), zone_subjects(network, facts))

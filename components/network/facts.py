@@ -105,6 +105,8 @@ class VpcFacts:
     dns_hostnames: bool
     endpoint_services: frozenset[str]
     """Last parts of the service names of its endpoints, such as `ecr.dkr`."""
+    tenancy: str = "default"
+    """`InstanceTenancy`: `default` or `dedicated`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +122,12 @@ class SubnetFacts:
     default_route: DefaultRoute
     maps_public_addresses: bool = True
     """`MapPublicIpOnLaunch`."""
+    state: str = "available"
+    """EC2 value: `pending`, `available`, `unavailable`, `failed` …"""
+    outpost_arn: str = ""
+    """Outpost that it is on; empty for one in the region."""
+    gateway_block: str = "off"
+    """What VPC Block Public Access blocks: `off`, `block-ingress` or `block-bidirectional`."""
 
     @property
     def usable_addresses(self) -> int:

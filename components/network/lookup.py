@@ -55,8 +55,10 @@ def look_up_vpc(reader: AccountReader, vpc_id: str) -> VpcFacts | None:
         Filters=[{"Name": "vpc-id", "Values": [vpc_id]}],
     )
     prefix = f"com.amazonaws.{reader.region}."
+    described = next(iter(answer.get("Vpcs", [])), {})
     return VpcFacts(
         vpc_id=vpc_id,
+        tenancy=described.get("InstanceTenancy", "default"),
         dns_support=vpc_attribute(reader, vpc_id, "EnableDnsSupport"),
         dns_hostnames=vpc_attribute(reader, vpc_id, "EnableDnsHostnames"),
         endpoint_services=frozenset(
@@ -106,6 +108,11 @@ def subnet_facts(
             free_addresses=s["AvailableIpAddressCount"],
             default_route=routes.get(s["SubnetId"], routes.get(s["VpcId"], "none")),
             maps_public_addresses=s.get("MapPublicIpOnLaunch", True),
+            state=s.get("State", "available"),
+            outpost_arn=s.get("OutpostArn", ""),
+            gateway_block=s.get("BlockPublicAccessStates", {}).get(
+                "InternetGatewayBlockMode", "off"
+            ),
         )
 
     found = readable(reader, "subnet", "SubnetId", usable, read)

@@ -13,6 +13,7 @@ from trainyard.components.account.facts import AccountFacts
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
 from trainyard.components.compute.facts import ImageFacts
+from trainyard.components.compute.image_drivers import launch_problems
 from trainyard.components.config.parallelcluster import ParallelClusterArchitecture
 from trainyard.components.config.problems import ROOT, Problem
 
@@ -23,7 +24,6 @@ BUILD_STATUS_TAG = "parallelcluster:build_status"
 
 https://docs.aws.amazon.com/parallelcluster/latest/ug/building-custom-ami-v3.html
 """
-AVAILABLE = "available"
 _BUILD = (
     "build one with ParallelCluster {version}: `pcluster build-image --image-id NAME "
     "--image-configuration FILE`, or remove custom_ami_id to use ParallelCluster's own image"
@@ -58,7 +58,6 @@ def image_problems(
                 remedy="set the id of an AMI in this region (`pcluster list-images`)",
             )
             continue
-        yield from _state_problems(use, found)
         yield from _origin_problems(use, found, architecture)
         yield from _fit_problems(use, found)
 
@@ -101,17 +100,6 @@ def _uses(architecture: ParallelClusterArchitecture) -> Iterator[_Use]:
             )
 
 
-def _state_problems(use: _Use, found: ImageFacts) -> Iterator[Problem]:
-    if found.state != AVAILABLE:
-        yield Problem(
-            path=use.path,
-            found=f"{use.image_id}, state {found.state}",
-            problem="EC2 launches no instance from this AMI in its current state",
-            allowed="an image that is available",
-            remedy="wait until it is available, or use another AMI",
-        )
-
-
 def _origin_problems(
     use: _Use, found: ImageFacts, architecture: ParallelClusterArchitecture
 ) -> Iterator[Problem]:
@@ -145,21 +133,8 @@ def _origin_problems(
 
 
 def _fit_problems(use: _Use, found: ImageFacts) -> Iterator[Problem]:
-    wrong = sorted(
-        {
-            name
-            for name in use.instance_types
-            if name in INSTANCE_TYPES and INSTANCE_TYPES[name].architecture != found.architecture
-        }
-    )
-    if wrong:
-        yield Problem(
-            path=use.path,
-            found=f"{use.image_id}, for {found.architecture}",
-            problem=f"{', '.join(wrong)} cannot run it: these types have a different architecture",
-            allowed=f"an image for {INSTANCE_TYPES[wrong[0]].architecture}",
-            remedy="use another AMI, or other instance types",
-        )
+    known = [INSTANCE_TYPES[name] for name in use.instance_types if name in INSTANCE_TYPES]
+    yield from launch_problems(use.path, found, known)
     for key, size_gib in use.root_volumes_gib:
         if size_gib < found.root_volume_gib:
             yield Problem(

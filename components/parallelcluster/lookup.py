@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from trainyard.components.account.facts import KeyPairFacts
@@ -144,7 +145,12 @@ def look_up_open_zfs(reader: AccountReader, config: StackConfig) -> dict[str, Fi
         )
         for volume in (answer or {}).get("Volumes", []):
             for system in described_file_systems(reader, [volume["FileSystemId"]]):
-                found[volume_id] = system
+                found[volume_id] = replace(
+                    system,
+                    volume_lifecycle=volume.get("Lifecycle", "AVAILABLE"),
+                    volume_type=volume.get("VolumeType", "OPENZFS"),
+                    exported_to=_clients(volume),
+                )
     return found
 
 
@@ -164,6 +170,18 @@ def look_up_volumes(reader: AccountReader, config: StackConfig) -> dict[str, Vol
                 attached_to=_instance(volume),
             )
     return found
+
+
+def _clients(volume: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return who may mount an OpenZFS volume; None of a volume that does not show it.
+
+    https://docs.aws.amazon.com/fsx/latest/APIReference/API_OpenZFSNfsExport.html
+    """
+    exports = volume.get("OpenZFSConfiguration", {}).get("NfsExports")
+    if exports is None:
+        return None
+    clients = (each for one in exports for each in one.get("ClientConfigurations", []))
+    return tuple(each["Clients"] for each in clients)
 
 
 def _instance(volume: Mapping[str, Any]) -> str | None:

@@ -10,7 +10,8 @@ from trainyard.components.account.facts import AccountFacts
 from trainyard.components.config.problems import ROOT, Problem
 from trainyard.components.network.facts import IngressFacts, SubnetFacts
 from trainyard.components.parallelcluster.plan import ParallelClusterPlan, SharedStoragePlan
-from trainyard.components.storage.checks import OPEN_PORTS, Ports, described, is_open
+from trainyard.components.storage.checks import OPEN_PORTS, USABLE, Ports, described, is_open
+from trainyard.components.storage.facts import FileSystemFacts
 from trainyard.components.storage.storage_plan import LUSTRE_PORTS
 
 # Checks of the existing file systems and volumes that a ParallelCluster stack mounts.
@@ -75,14 +76,25 @@ def _volume(
             "for a new cluster; or use another volume",
         )
     # A volume that is attached to this cluster's head node is in use and valid.
-    if found.state != AVAILABLE and facts.deployed_cluster is None:
-        yield Problem(
-            path=path,
-            found=f"{volume_id}, {found.state} by {found.attached_to or 'no instance'}",
-            problem="the head node cannot attach a volume that is in use",
-            allowed="a volume that is available",
-            remedy="detach it (`aws ec2 detach-volume`), or use another volume",
-        )
+    if found.state == AVAILABLE or facts.deployed_cluster is not None:
+        return
+    in_use = found.state == "in-use"
+    user = f" by {found.attached_to or 'no instance'}" if in_use else ""
+    yield Problem(
+        path=path,
+        found=f"{volume_id}, {found.state}{user}",
+        problem=(
+            "the head node cannot attach a volume that is in use"
+            if in_use
+            else "the head node cannot attach a volume in this state"
+        ),
+        allowed="a volume that is available",
+        remedy=(
+            "detach it (`aws ec2 detach-volume`), or use another volume"
+            if in_use
+            else "wait until it is available, or use another volume"
+        ),
+    )
 
 
 def _efs(
@@ -97,6 +109,8 @@ def _efs(
     if found is None:
         yield _missing(path, file_system_id, "file system")
         return
+    if found.lifecycle not in _USABLE_EFS:
+        yield _not_usable(path, f"{file_system_id}, {found.lifecycle}", "available")
     if not facts.could_read("elasticfilesystem:DescribeMountTargets"):
         return
     targets = {t.availability_zone: t for t in found.targets if t.vpc_id == plan.network.vpc_id}
@@ -144,7 +158,9 @@ def _open_zfs(
     found = facts.open_zfs.get(volume_id)
     if found is None:
         yield _missing(path, volume_id, "volume")
-    elif found.vpc_id != plan.network.vpc_id:
+        return
+    yield from _volume_problems(path, volume_id, found, _subnets(plan, facts))
+    if found.vpc_id != plan.network.vpc_id:
         yield Problem(
             path=path,
             found=f"{volume_id}, in {found.vpc_id}",
@@ -155,6 +171,64 @@ def _open_zfs(
     elif facts.could_read("ec2:DescribeNetworkInterfaces"):
         groups, subnets = found.security_group_ids, _subnets(plan, facts)
         yield from _doors(path, groups, found.lets_in, subnets, facts, OPEN_ZFS_PORTS)
+
+
+_USABLE_EFS = ("available", "updating")
+"""https://docs.aws.amazon.com/efs/latest/ug/API_FileSystemDescription.html, `LifeCycleState`"""
+_USABLE_VOLUME = ("AVAILABLE", "CREATED", "MISCONFIGURED")
+"""https://docs.aws.amazon.com/fsx/latest/APIReference/API_Volume.html, `Lifecycle`"""
+
+
+def _volume_problems(
+    path: str, volume_id: str, found: FileSystemFacts, subnets: list[SubnetFacts]
+) -> Iterator[Problem]:
+    """Yield why nodes could not mount an OpenZFS volume, apart from its network."""
+    if (found.type, found.volume_type) != ("OPENZFS", "OPENZFS"):
+        yield Problem(
+            path=path,
+            found=f"{volume_id}, of {found.volume_type}",
+            problem="this is no volume of FSx for OpenZFS; ParallelCluster mounts it as one",
+            allowed="a volume of FSx for OpenZFS",
+            remedy="set the id of such a volume (`aws fsx describe-volumes`)",
+        )
+        return
+    if found.lifecycle not in USABLE:
+        yield _not_usable(path, f"{found.file_system_id}, {found.lifecycle}", "AVAILABLE")
+    if found.volume_lifecycle not in _USABLE_VOLUME:
+        yield _not_usable(path, f"{volume_id}, {found.volume_lifecycle}", "AVAILABLE")
+    if found.exported_to is None or "*" in found.exported_to:
+        return
+    networks = [IPv4Network(each) for each in found.exported_to if _is_network(each)]
+    if len(networks) < len(found.exported_to):
+        return  # a host name may be one of the nodes
+    closed = [each.cidr for each in subnets if not any(map(each.cidr.subnet_of, networks))]
+    if closed:
+        yield Problem(
+            path=path,
+            found=f"{volume_id}, exported to {', '.join(found.exported_to) or 'nobody'}",
+            problem=f"the NFS exports of the volume do not let in nodes of {closed[0]}",
+            allowed=f"exports to {', '.join(map(str, closed))}, or to `*`",
+            remedy=f"change them: `aws fsx update-volume --volume-id {volume_id} "
+            "--open-zfs-configuration file://exports.json`",
+        )
+
+
+def _is_network(client: str) -> bool:
+    try:
+        IPv4Network(client)
+    except ValueError:
+        return False
+    return True
+
+
+def _not_usable(path: str, found: str, wanted: str) -> Problem:
+    return Problem(
+        path=path,
+        found=found,
+        problem="this file system cannot be mounted in its current state",
+        allowed=wanted,
+        remedy=f"wait until it is {wanted}, or use another file system",
+    )
 
 
 def _subnets(plan: ParallelClusterPlan, facts: AccountFacts) -> list[SubnetFacts]:

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, Manufacturer
 from trainyard.components.catalog.parallelcluster import RESERVED_DIRECTORIES
 from trainyard.components.catalog.post_install_scripts import (
     POST_INSTALL_SCRIPTS,
@@ -324,6 +324,14 @@ def _note_devices(key: str, script: str, queue: Queue, review: Review) -> None:
         review.note(
             f"{key}: `{script}` is for {devices}, and {names} has none; remove it from this queue"
         )
+
+
+def installed_drivers(queue: Queue) -> frozenset[Manufacturer]:
+    """Return whose drivers a script of the nodes installs; a script of the user can be for any."""
+    scripts = {given.script for _, given in _scripts_of("", queue)}
+    if scripts - POST_INSTALL_SCRIPTS.keys():
+        return frozenset({"nvidia", "neuron"})
+    return frozenset({"neuron"}) if "neuron" in scripts else frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,13 +20,14 @@ from trainyard.components.capacity.pool_review import (
     review_zone_region,
 )
 from trainyard.components.capacity.purchase import plan_capacity
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType, Manufacturer
 from trainyard.components.catalog.parallelcluster import (
     FORBIDDEN_NAME,
     MAXIMUM_COMPUTE_RESOURCES,
     MAXIMUM_QUEUES,
     official_image_name,
 )
+from trainyard.components.catalog.post_install_scripts import script_supports
 from trainyard.components.catalog.versions import PARALLELCLUSTER_VERSION
 from trainyard.components.compute.interface_plan import plan_interfaces
 from trainyard.components.compute.node_pool_plan import ImageSource, NodePoolPlan
@@ -49,7 +50,12 @@ from trainyard.components.network.pool_place import (
     refuse_missing_zone,
 )
 from trainyard.components.parallelcluster.node_metrics import metrics_policies, metrics_tag
-from trainyard.components.parallelcluster.node_scripts import NodeAccess, plan_access, review_access
+from trainyard.components.parallelcluster.node_scripts import (
+    NodeAccess,
+    installed_drivers,
+    plan_access,
+    review_access,
+)
 from trainyard.components.parallelcluster.root_volume_review import review_root_volume
 from trainyard.components.parallelcluster.slurm_review import review_settings
 
@@ -449,6 +455,12 @@ class ComputeResourcePlan(NodePoolPlan):
     maximum: int
     efa_enabled: bool
     ami: ImageSource
+    ami_key: str = ""
+    """Key in the stack file of the AMI; empty for ParallelCluster's own."""
+    installs: frozenset[Manufacturer] = frozenset()
+    """Whose drivers a script of the nodes installs, or may install."""
+    neuron_script: bool = True
+    """Whether the built-in script for Neuron supports the operating system."""
     metrics_tag: str | None = None
     """Value of `NODE_METRICS_TAG`; None for nodes whose agent has nothing to add."""
 
@@ -463,6 +475,32 @@ class ComputeResourcePlan(NodePoolPlan):
     def image(self) -> ImageSource:
         """The AMI of the queue or the cluster, or that of ParallelCluster."""
         return self.ami
+
+    @property
+    @override
+    def image_key(self) -> str:
+        """Key that decides on the AMI."""
+        return self.ami_key or f"architecture.queues.{self.queue}"
+
+    @override
+    def may_install(self, driver: Manufacturer) -> bool:
+        """Return whether a script of the nodes installs a driver, or may do so."""
+        return driver in self.installs
+
+    @override
+    def driver_remedy(self, driver: Manufacturer) -> str:
+        """Return what to do if the AMI lacks a driver."""
+        if driver == "neuron" and self.neuron_script:
+            return (
+                f"add `{{script: neuron}}` to architecture.queues.{self.queue}.custom_actions."
+                "on_node_configured, or give a `custom_ami_id` with the driver"
+            )
+        if driver == "neuron":
+            return "give a `custom_ami_id` with the driver, or choose another operating_system"
+        return (
+            "remove `custom_ami_id`, because ParallelCluster's own images have the driver, or give "
+            "an image that was built from one of them"
+        )
 
     @property
     @override
@@ -555,6 +593,9 @@ def _compute_resource(
         interfaces=plan_interfaces(instance_type) if efa else None,
         root_volume=None,
         ami=_image(queue, instance_type, context),
+        ami_key=_image_key(queue_name, queue, context),
+        installs=installed_drivers(queue),
+        neuron_script=script_supports("neuron", context.config.architecture.operating_system),
         minimum=resource.minimum,
         maximum=resource.maximum,
         efa_enabled=resource.efa_enabled,
@@ -566,6 +607,12 @@ def _compute_resource(
 
 def _known(option: str, context: Context) -> bool:
     return option in purchase_options(context.config.reservations)
+
+
+def _image_key(queue_name: str, queue: Queue, context: Context) -> str:
+    if queue.custom_ami_id is not None:
+        return f"architecture.queues.{queue_name}.custom_ami_id"
+    return "architecture.custom_ami_id" if context.config.architecture.custom_ami_id else ""
 
 
 def _image(queue: Queue, instance_type: InstanceType, context: Context) -> ImageSource:

@@ -20,6 +20,7 @@ from trainyard.components.config.network import existing_vpc_id
 from trainyard.components.config.problems import ROOT, Problem
 from trainyard.components.config.stack import StackConfig
 from trainyard.components.config.storage import FileSystem, NewFsxOpenZfs
+from trainyard.components.config.storage_fields import FSX_DNS_NAME
 from trainyard.components.network.facts import IngressFacts
 from trainyard.components.storage.facts import FileSystemFacts
 from trainyard.components.tagging import CLUSTER_TAG
@@ -150,6 +151,74 @@ def _existing_problems(
             allowed=", ".join(sorted(found.security_group_ids)),
             remedy="set one of these",
         )
+    if isinstance(wanted, ExistingFsxLustre):
+        yield from _stated_problems(path, wanted, found)
+
+
+def _stated_problems(
+    path: str, wanted: ExistingFsxLustre, found: FileSystemFacts
+) -> Iterator[Problem]:
+    """Yield names in the stack file that are not those of the file system.
+
+    Nodes mount `DNSName@tcp:/MountName`; another one fails each mount.
+    https://docs.aws.amazon.com/fsx/latest/LustreGuide/mounting-ec2-instance.html
+
+    A completed entry has the names of the account where the stack file has none. A DNS name that is
+    not one of FSx can be an alias of the user, which `stated_warnings` tells.
+    """
+    is_alias = wanted.dns_name is not None and FSX_DNS_NAME.fullmatch(wanted.dns_name) is None
+    for key, stated, real in (
+        ("dns_name", wanted.dns_name, "" if is_alias else found.dns_name),
+        ("mount_name", wanted.mount_name, found.mount_name),
+    ):
+        same = stated is None or stated == real or (key == "dns_name" and _same(stated, real))
+        if real and not same:
+            yield Problem(
+                path=f"{path}.{key}",
+                found=stated,
+                problem=f"{found.file_system_id} has another {key.replace('_', ' ')}, so that no "
+                "node could mount it",
+                allowed=real,
+                remedy=f"set {key} to {real}, or remove it: it is read from the account",
+            )
+
+
+def _same(one: str, other: str) -> bool:
+    return one.rstrip(".").lower() == other.rstrip(".").lower()
+
+
+def stated_warnings(config: StackConfig, facts: AccountFacts) -> Iterator[str]:
+    """Yield statements about existing file systems that are not theirs, and do not prevent mounts.
+
+    `config` is the original stack file, because completed values come from the account.
+    """
+    for name, wanted in config.storage.items():
+        if not isinstance(wanted, ExistingFsxLustre):
+            continue
+        found = facts.file_systems.get(wanted.file_system_id)
+        if found is None:
+            continue
+        dns_name, size = wanted.dns_name, wanted.storage_capacity_gib
+        if dns_name is not None and FSX_DNS_NAME.fullmatch(dns_name) is None:
+            yield (
+                f"storage.{name}.dns_name: {dns_name} is no name that FSx gives, so that it is not "
+                f"known whether it leads to {found.file_system_id} ({found.dns_name}); remove it "
+                "unless it is an alias of your own"
+            )
+        if found.root_squash not in ("", "0:0"):
+            yield (
+                f"storage.{name}.file_system_id: {found.file_system_id} maps root of its clients "
+                f"to {found.root_squash} (root squash), so that containers that run as root may "
+                "not write: let them run as another user, or change it with `aws fsx "
+                f"update-file-system --file-system-id {found.file_system_id} "
+                "--lustre-configuration RootSquashConfiguration={RootSquash=0:0}`"
+            )
+        if size is not None and found.capacity_gib and size != found.capacity_gib:
+            yield (
+                f"storage.{name}.storage_capacity_gib: {found.file_system_id} has "
+                f"{found.capacity_gib} GiB, not {size}; the PersistentVolume would show {size}. "
+                "Remove it: it is read from the account"
+            )
 
 
 def complete_storage(
@@ -255,3 +324,4 @@ def file_system_checks(known: Known[Any, Any]) -> Iterator[Finding]:
     yield Check("file systems", problems, file_system_subjects(known.config))
     if known.is_up:
         yield from as_warnings(old)
+    yield from stated_warnings(known.given, known.facts)

@@ -45,6 +45,14 @@ class FileSystemFacts:
     """Ingress rules of all its security groups."""
     version: str = ""
     """`FileSystemTypeVersion`, such as `2.15`; empty if it has none."""
+    root_squash: str = ""
+    """`RootSquash` of Lustre, the ids that root of a client gets; empty if it keeps its own."""
+    volume_lifecycle: str = "AVAILABLE"
+    """FSx value of the OpenZFS volume in the stack file."""
+    volume_type: str = "OPENZFS"
+    """`OPENZFS` or `ONTAP`."""
+    exported_to: tuple[str, ...] | None = None
+    """Clients that may mount the OpenZFS volume: addresses, CIDR blocks or `*`; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,4 +71,6 @@ class EfsFacts:
     """An existing EFS file system."""
 
     file_system_id: str
+    lifecycle: str = "available"
+    """`LifeCycleState`: `creating`, `available`, `updating` …"""
     targets: tuple[MountTargetFacts, ...]

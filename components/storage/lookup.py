@@ -77,6 +77,7 @@ def _facts(reader: AccountReader, answer: Mapping[str, Any]) -> FileSystemFacts:
         security_group_ids=groups,
         lets_in=ingress_of(reader, groups),
         version=answer.get("FileSystemTypeVersion", ""),
+        root_squash=(lustre.get("RootSquashConfiguration") or {}).get("RootSquash", ""),
     )
 
 
@@ -122,10 +123,13 @@ def described_efs(reader: AccountReader, file_system_id: str) -> EfsFacts | None
         reader.client("efs").describe_file_systems,
         FileSystemId=file_system_id,
     )
-    return efs_facts(reader, file_system_id) if (answer or {}).get("FileSystems") else None
+    found = next(iter((answer or {}).get("FileSystems", [])), None)
+    if found is None:
+        return None
+    return efs_facts(reader, file_system_id, found.get("LifeCycleState", "available"))
 
 
-def efs_facts(reader: AccountReader, file_system_id: str) -> EfsFacts:
+def efs_facts(reader: AccountReader, file_system_id: str, lifecycle: str = "available") -> EfsFacts:
     """Return an existing EFS file system with its mount targets."""
     targets = reader.ask(
         "elasticfilesystem:DescribeMountTargets",
@@ -134,12 +138,17 @@ def efs_facts(reader: AccountReader, file_system_id: str) -> EfsFacts:
     )
     return EfsFacts(
         file_system_id=file_system_id,
+        lifecycle=lifecycle,
         targets=tuple(
             found
             for target in (targets or {}).get("MountTargets", [])
             if (found := _target(reader, target)) is not None
         ),
     )
+
+
+_GONE = ("deleting", "deleted", "error")
+"""https://docs.aws.amazon.com/efs/latest/ug/API_MountTargetDescription.html, `LifeCycleState`"""
 
 
 def _target(reader: AccountReader, target: Mapping[str, Any]) -> MountTargetFacts | None:
@@ -155,6 +164,12 @@ def _target(reader: AccountReader, target: Mapping[str, Any]) -> MountTargetFact
             f"mount target {target['MountTargetId']} of {target['FileSystemId']}",
             f"it is {target['LifeCycleState']}, and EFS shows no security groups of it; try again "
             "when it is available",
+        )
+        return None
+    if target.get("LifeCycleState") in _GONE:
+        reader.leave_out(
+            f"mount target {target['MountTargetId']} of {target['FileSystemId']}",
+            f"it is {target['LifeCycleState']}, and no node mounts through it",
         )
         return None
     groups = frozenset(answer.get("SecurityGroups", []))

@@ -1,6 +1,7 @@
 """Problems of a reservation that does not fit."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -185,3 +186,30 @@ def test_a_chosen_subnet_in_another_zone_is_refused(configure, facts, block):
     found = {problem.path: problem for problem in problems(config, facts, block)}
     problem = found["trainyard:cluster.architecture.node_groups.p5.subnet_id"]
     assert "zone of cr-" in problem.problem
+
+
+def test_a_start_before_that_of_the_block_is_refused(configure, facts, block):
+    """Nodes would launch before EC2 launches anything into the block."""
+    early = {"kind": "capacity-block", "reservation_id": BLOCK}
+    started = replace(block, starts_at=NOW + timedelta(hours=2))
+    before = (NOW + timedelta(hours=1)).isoformat().replace("+00:00", "Z")
+    config = configure(reservations__block={**early, "starts_at": before})
+    found = [p for p in problems(config, facts, started) if p.path.endswith(".starts_at")]
+    assert "starts later" in found[0].problem
+    assert not [
+        p
+        for p in problems(configure(reservations__block=early), facts, started)
+        if p.path.endswith(".starts_at")
+    ]
+
+
+def test_an_own_reservation_that_is_said_to_be_of_aws_is_refused(configure, facts, block):
+    asked = {"kind": "odcr", "reservation_id": BLOCK, "provenance": "aws-assisted"}
+    own = replace(
+        block, kind="odcr", placement_group="mine", placement_group_owner_id=facts.account_id
+    )
+    problem = only(configure(reservations__block=asked), facts, own)
+    assert problem.path == "trainyard:cluster.reservations.block.provenance"
+    assert "placement_group to mine" in problem.remedy
+    theirs = replace(own, placement_group_owner_id="999988887777")
+    assert problems(configure(reservations__block=asked), facts, theirs) == []

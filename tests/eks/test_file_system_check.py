@@ -12,8 +12,9 @@ from tests.support.eks_account import NOW, VPC
 from tests.support.shared_storage import OLD_LUSTRE, config_with
 from trainyard.components.account.facts import AccountFacts
 from trainyard.components.architectures.prepare import Prepared, prepare
-from trainyard.components.config.problems import ROOT, ConfigError, Problem
+from trainyard.components.config.problems import ROOT, ConfigError, Problem, Review
 from trainyard.components.config.stack import StackConfig
+from trainyard.components.config.stack_review import review_dns_names
 from trainyard.components.config.storage import NewFsxOpenZfs
 from trainyard.components.network.facts import IngressFacts
 from trainyard.components.storage.checks import complete_storage
@@ -299,3 +300,73 @@ def test_a_stack_that_is_up_goes_on_with_an_old_file_system(configure, facts):
     account = replace(holding(facts, version="2.10"), cluster=cluster_facts())
     ready = prepared(configure(storage={"data": EXISTING}), account)
     assert any("Lustre 2.10" in warning for warning in ready.warnings)
+
+
+DNS_NAME = f"{ID}.fsx.us-west-2.amazonaws.com"
+
+
+@pytest.mark.parametrize(
+    ("key", "stated", "right"),
+    [
+        ("mount_name", "zyxwvuts", "abcdefgh"),
+        ("dns_name", f"{ID}.fsx.us-west-2.amazonaws.com", f"{ID}.fsx.other.amazonaws.com"),
+    ],
+)
+def test_a_name_that_is_not_that_of_the_file_system_is_refused(
+    configure, facts, key, stated, right
+):
+    config = configure(storage={"data": {**EXISTING, key: stated}})
+    problem = problems(config, holding(facts, **{key: right}))[key]
+    assert problem.allowed == right
+    assert right in problem.remedy
+
+
+def test_names_that_are_those_of_the_file_system_are_accepted(configure, facts):
+    """DNS names have no case."""
+    stated = {"dns_name": DNS_NAME.upper(), "mount_name": "abcdefgh"}
+    assert problems(configure(storage={"data": {**EXISTING, **stated}}), holding(facts)) == {}
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        (
+            "fs-0fedcba9876543210.fsx.us-west-2.amazonaws.com",
+            "is of fs-0fedcba9876543210",
+        ),
+        (f"{ID}.fsx.us-east-1.amazonaws.com", "of the region us-east-1"),
+        (f"{ID}.efs.us-west-2.amazonaws.com", "a name of EFS"),
+        (f"{ID}.fsx.us-west-2.amazonaws.com.cn", "of the domain amazonaws.com.cn"),
+    ],
+)
+def test_the_dns_name_of_another_file_system_is_refused_without_the_account(
+    configure, stated, said
+):
+    config = configure(storage={"data": {**EXISTING, "dns_name": stated}})
+    review = Review(stack_file="Pulumi.p5-cb.yaml")
+    review_dns_names(config, "us-west-2", review)
+    (problem,) = review.problems
+    assert said in problem.problem
+    assert problem.path.endswith("storage.data.dns_name")
+
+
+def test_an_alias_cannot_be_compared_and_is_told(configure, facts):
+    config = configure(storage={"data": {**EXISTING, "dns_name": "scratch.example.org"}})
+    review = Review(stack_file="Pulumi.p5-cb.yaml")
+    review_dns_names(config, "us-west-2", review)
+    assert not review.problems
+    (told,) = [each for each in prepared(config, holding(facts)).warnings if "alias" in each]
+    assert told.startswith("storage.data.dns_name: scratch.example.org")
+
+
+def test_a_size_that_is_not_that_of_the_file_system_is_told(configure, facts):
+    config = configure(storage={"data": {**EXISTING, "storage_capacity_gib": 1200}})
+    (told,) = [each for each in prepared(config, holding(facts)).warnings if "GiB" in each]
+    assert "has 2400 GiB, not 1200" in told
+
+
+def test_root_squash_is_told(configure, facts):
+    config = configure(storage={"data": EXISTING})
+    squashed = holding(facts, root_squash="65534:65534")
+    assert any("root squash" in each for each in prepared(config, squashed).warnings)
+    assert not any("root squash" in each for each in prepared(config, holding(facts)).warnings)

@@ -74,3 +74,12 @@ def test_an_image_that_was_not_read_is_no_warning():
 def test_every_object_of_a_kind_is_looked_up():
     uses = [Named("iam-policy", name, "architecture") for name in ("one", "two", "one")]
     assert len([*named_readings(cast("AccountReader", None), uses)]) == 2
+
+
+def test_an_archived_image_is_told_with_the_command_that_restores_it():
+    image = "123456789012.dkr.ecr.us-west-2.amazonaws.com/training:1.0"
+    own = {"compute_environment": "p4d", "image": image, "command": ["true"]}
+    raw = raw_config(P4D, architecture__job_definitions={"own": own})
+    found = {("container-image", image): ContainerImageFacts(status="ARCHIVED")}
+    (told,) = [each for each in in_batch(raw, found).warnings if "ARCHIVED" in each]
+    assert "update-image-storage-class" in told

@@ -118,3 +118,39 @@ def test_what_may_not_be_read_is_not_a_problem(configure, facts):
         unreadable=("ec2:DescribeVpcs: AccessDenied", "ec2:DescribeSubnets: AccessDenied"),
     )
     assert list(network_problems(configure().network, denied)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"state": "unavailable"}, "state unavailable"),
+        ({"outpost_arn": "arn:aws:outposts:us-west-2:123456789012:outpost/op-0"}, "op-0"),
+        ({"gateway_block": "block-bidirectional"}, "block-bidirectional"),
+    ],
+)
+def test_a_subnet_in_which_nothing_can_run_is_refused(configure, with_subnet, changes, said):
+    problem = only(network_problems(configure().network, with_subnet(PRIVATE[0], **changes)))
+    assert said in str(problem.found)
+    assert problem.path.endswith("private_subnet_ids[0]")
+
+
+def test_a_subnet_whose_nodes_reach_the_internet_is_accepted(configure, with_subnet):
+    """`block-ingress` lets NAT gateways through."""
+    facts = with_subnet(PRIVATE[0], gateway_block="block-ingress")
+    assert not [*network_problems(configure().network, facts)]
+
+
+def test_a_reservation_of_another_tenancy_than_the_vpc_is_refused(configure, facts, block):
+    held = replace(facts, reservations={block.reservation_id: block})
+    dedicated = replace(held, vpc=replace(facts.vpc, tenancy="dedicated"))
+    config = configure()
+    assert not [*checks.tenancy_problems(config, held), *checks.tenancy_warnings(config, held)]
+    problem = only(checks.tenancy_problems(config, dedicated))
+    assert "tenancy default" in str(problem.found)
+    assert "modify-vpc-tenancy" in only(checks.tenancy_warnings(config, dedicated))
+    both = replace(block, tenancy="dedicated")
+    assert not [
+        *checks.tenancy_problems(
+            config, replace(dedicated, reservations={both.reservation_id: both})
+        )
+    ]

@@ -163,7 +163,8 @@ def test_a_root_volume_smaller_than_the_image_is_refused():
 
 
 def test_an_image_without_tags_may_be_a_shared_one_and_is_only_warned_of():
-    (warning,) = prepared(p4de(), with_image(tags={})).warnings
+    facts = with_image(tags={}, name="training-gpu")
+    (warning,) = prepared(p4de(), facts).warnings
     assert "parallelcluster:version and parallelcluster:os" in warning
 
 

@@ -155,7 +155,9 @@ def test_a_file_system_that_does_not_let_the_nodes_in_is_refused(kind, rules, cl
     """ExistingFsxNetworkingValidator."""
     facts = "file_systems" if kind == "lustre" else "open_zfs"
     identifier = LUSTRE if kind == "lustre" else OPEN_ZFS
-    found = problems(kind, **{facts: {identifier: system(kind.upper(), lets_in=rules)}})
+    found = problems(
+        kind, **{facts: {identifier: system(kind.upper().replace("-", ""), lets_in=rules)}}
+    )
     assert f"TCP {closed};" in only(found).problem
     assert "authorize-security-group-ingress" in only(found).remedy
 
@@ -183,3 +185,36 @@ def test_a_volume_that_something_else_uses_is_refused_for_a_new_cluster():
 def test_an_open_zfs_of_another_vpc_is_refused():
     foreign = system("OPENZFS", vpc_id="vpc-0fffffffffffffff0")
     assert "another VPC" in only(problems("open-zfs", open_zfs={OPEN_ZFS: foreign})).problem
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"type": "ONTAP", "volume_type": "ONTAP"}, "of ONTAP"),
+        ({"lifecycle": "CREATING"}, "CREATING"),
+        ({"volume_lifecycle": "FAILED"}, "FAILED"),
+        ({"exported_to": ("10.9.0.0/16",)}, "10.9.0.0/16"),
+        ({"exported_to": ()}, "nobody"),
+    ],
+)
+def test_an_open_zfs_volume_that_nodes_cannot_mount_is_refused(changes, said):
+    found = system("OPENZFS", **changes)
+    assert said in str(only(problems("open-zfs", open_zfs={OPEN_ZFS: found})).found)
+
+
+@pytest.mark.parametrize("clients", [("*",), ("10.0.0.0/8",), ("node.example.org",), None])
+def test_an_open_zfs_volume_that_is_exported_to_the_nodes_is_accepted(clients):
+    found = system("OPENZFS", exported_to=clients)
+    assert problems("open-zfs", open_zfs={OPEN_ZFS: found}) == []
+
+
+@pytest.mark.parametrize(("state", "accepted"), [("updating", True), ("deleting", False)])
+def test_an_efs_that_nodes_cannot_mount_is_refused(state, accepted):
+    efs = {EFS: EfsFacts(file_system_id=EFS, lifecycle=state, targets=(TARGET,))}
+    assert (problems("efs", efs=efs) == []) == accepted
+
+
+def test_a_volume_that_is_not_there_yet_is_not_said_to_be_in_use():
+    problem = only(problems("disk", volumes={VOLUME: replace(DISK, state="creating")}))
+    assert "in this state" in problem.problem
+    assert "detach" not in problem.remedy

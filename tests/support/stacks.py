@@ -120,6 +120,8 @@ def account_facts() -> AccountFacts:
                 state="available",
                 architecture="x86_64",
                 root_volume_gib=30,
+                name="al2023-ami-ecs-neuron-hvm-2023.0.20260101-kernel-6.1-x86_64",
+                from_amazon=True,
                 tags={},
             ),
         },
@@ -146,6 +148,7 @@ def _image(raw: dict[str, Any]) -> ImageFacts:
         state="available",
         architecture="x86_64",
         root_volume_gib=45,
+        name=raw["name"],
         tags={
             "parallelcluster:version": version,
             "parallelcluster:os": raw["os"],
