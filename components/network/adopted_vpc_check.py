@@ -119,7 +119,8 @@ def _nat_problems(wanted: AdoptedVpc, found: VpcLayout) -> Iterator[Problem]:
             if theirs != ours:
                 yield difference(
                     key,
-                    f"has another {what} than a NAT gateway of the stack",
+                    f"has another {what} than a NAT gateway of the stack, so that `up` would "
+                    "replace it",
                     found=f"{ids.nat_gateway_id}, {theirs or 'none'}",
                     allowed=ours,
                 )

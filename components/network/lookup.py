@@ -350,9 +350,17 @@ def _default_target(routes: list[Mapping[str, Any]]) -> str:
     return ""
 
 
+UNKNOWN_MODE = "without an availability mode"
+"""What a NAT gateway is whose `AvailabilityMode` EC2 does not answer."""
+
+
 def _nat(answer: Mapping[str, Any]) -> LayoutNat:
     addresses = answer.get("NatGatewayAddresses", [])
-    kind = (answer.get("ConnectivityType", "public"), answer.get("AvailabilityMode", "zonal"))
+    # Without an availability mode in the answer, the provider reads neither subnet nor address, and
+    # its preview replaces the gateway: `resourceNATGatewayRead` of hashicorp/terraform-provider-aws,
+    # internal/service/ec2/vpc_nat_gateway.go.
+    mode = answer.get("AvailabilityMode", UNKNOWN_MODE)
+    kind = (answer.get("ConnectivityType", "public"), mode)
     return LayoutNat(
         subnet_id=answer.get("SubnetId", ""),
         state=answer["State"],

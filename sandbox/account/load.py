@@ -108,6 +108,8 @@ def _subnet(ec2: Any, vpc_id: str, wanted: Mapping[str, str], route_table_id: st
 def _nat_gateway(ec2: Any, wanted: Mapping[str, str]) -> Any:
     address = ec2.allocate_address("vpc", address=wanted["address"])
     nat = ec2.create_nat_gateway(wanted["subnet"], address.allocation_id)
+    # EC2 answers the mode of every gateway; moto's model has none.
+    nat.availability_mode = "zonal"
     _rename(ec2.nat_gateways, nat, wanted["id"])
     return nat
 

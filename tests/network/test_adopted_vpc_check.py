@@ -33,6 +33,7 @@ from trainyard.components.config.problems import Problem
 from trainyard.components.config.stack import StackConfig
 from trainyard.components.network.adopted_vpc_check import adopted_vpc_problems
 from trainyard.components.network.facts import LayoutEndpoint, LayoutTable, VpcLayout
+from trainyard.components.network.lookup import UNKNOWN_MODE
 
 OWN = {"trainyard:cluster": "p5-cb"}
 Found = Callable[..., list[Problem]]
@@ -157,6 +158,12 @@ def test_zones_can_be_given_by_id(found: Found) -> None:
         ),
         (
             with_("nat_gateways", NATS[0], kind="private zonal"),
+            "adopt.zones.us-west-2a.nat_gateway_id",
+            "another kind",
+            "public zonal",
+        ),
+        (
+            with_("nat_gateways", NATS[0], kind=f"public {UNKNOWN_MODE}"),
             "adopt.zones.us-west-2a.nat_gateway_id",
             "another kind",
             "public zonal",

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from moto.ec2.models import ec2_backends
 from pydantic import TypeAdapter
 
-from tests.support.sandbox_aws import Account
+from tests.support.sandbox_aws import ACCOUNT, VPC, Account
 from tests.support.vpcs import CIDR, SECONDARY, make_vpc
 from trainyard.components.account.reader import AccountReader
 from trainyard.components.config.network import NewVpc
 from trainyard.components.network.adopted_vpc_check import differences
-from trainyard.components.network.lookup import look_up_layout
+from trainyard.components.network.lookup import UNKNOWN_MODE, look_up_layout
 
 
 def test_a_vpc_is_read_with_everything_that_a_stack_can_adopt(
@@ -54,3 +55,17 @@ def test_a_subnet_without_a_table_of_its_own_uses_the_main_one(
     assert found is not None
     assert found.subnets[made].table_id == ""
     assert [each.default_route for each in found.tables.values()] == [""]
+
+
+def test_the_nat_gateway_of_the_account_is_one_that_a_stack_can_adopt(
+    account: Account, reader: AccountReader
+) -> None:
+    """EC2 answers the mode of every gateway, and the provider reads nothing of one without it."""
+    found = look_up_layout(reader, VPC)
+    assert found is not None
+    assert [each.kind for each in found.nat_gateways.values()] == ["public zonal"]
+    (identity,) = found.nat_gateways
+    del ec2_backends[ACCOUNT][reader.region].nat_gateways[identity].availability_mode
+    silent = look_up_layout(reader, VPC)
+    assert silent is not None
+    assert [each.kind for each in silent.nat_gateways.values()] == [f"public {UNKNOWN_MODE}"]
