@@ -1,4 +1,4 @@
-"""Bus bandwidth that an all-reduce within or between nodes must reach, by instance type.
+"""Bus bandwidth that an all-reduce must reach and can reach, within or between nodes.
 
 Each figure is a threshold of a published test, or follows from a published measurement; a type
 without a published figure has none. The bus bandwidth of two nodes is higher than that of more
@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 
 GIB = 2**30
 
@@ -111,4 +113,79 @@ def bandwidth_floor(instance_type: str, *, nodes: int, message_bytes: int) -> Ba
             and (nodes == floor.nodes or (floor.nodes is None and nodes > 1))
         ),
         None,
+    )
+
+
+GBIT_PER_GBYTE = 8
+_TWO_NODES = 2
+"""Of two nodes, each sends and receives the data once, so that an all-reduce takes at least its
+size divided by the bandwidth of the network; the bus bandwidth is the size divided by the time,
+times 2(n-1)/n for n processes: below 2. More nodes send more.
+
+https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md
+"""
+_LINKS: Mapping[str, float] = {
+    "V100": 150,
+    "A100": 300,
+    "H100": 450,
+    "H200": 450,
+    "B200": 900,
+    "B300": 900,
+    "A10G": 32,
+    "L4": 32,
+    "L40S": 32,
+    "T4": 16,
+    "T4g": 16,
+    "RTX PRO Server 6000": 64,
+    "RTX PRO 4500": 64,
+}
+"""GB/s in one direction of the links between the GPUs of a node, by model: NVLink, or 16 lanes of
+PCI Express. Half of the sum of both directions in NVIDIA's data sheets, for example
+https://www.nvidia.com/en-us/data-center/h100/: 900 GB/s.
+"""
+_LINKED_NODES = frozenset({"p6e-gb200.36xlarge", "p6e-gb300.36xlarge", "trn2u.48xlarge"})
+"""Types whose nodes are linked beside the network, in UltraServers.
+
+https://aws.amazon.com/ec2/ultraservers/"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BandwidthCeiling:
+    """The bus bandwidth that no all-reduce of an instance type can exceed."""
+
+    gb_per_second: float
+    why: str
+    """What limits it, in words."""
+
+
+def bandwidth_ceiling(instance_type: str, *, nodes: int) -> BandwidthCeiling | None:
+    """Return the ceiling for an all-reduce of any size; None if nothing is known.
+
+    Args:
+        instance_type: Name of the type.
+        nodes: Number of nodes: one for the links within a node, otherwise those between nodes.
+    """
+    found = INSTANCE_TYPES.get(instance_type)
+    if found is None or found.accelerators is None:
+        return None
+    if nodes == 1:
+        return _within_a_node(found.accelerators.model, found.accelerators.count)
+    if instance_type in _LINKED_NODES or not found.network_gbps:
+        return None
+    gb_per_second = found.network_gbps / GBIT_PER_GBYTE
+    return BandwidthCeiling(
+        gb_per_second=_TWO_NODES * gb_per_second,
+        why=f"the network of {instance_type} carries {found.network_gbps:g} Gbit/s, which are "
+        f"{gb_per_second:g} GB/s, and the bus bandwidth of nodes is at most twice as much",
+    )
+
+
+def _within_a_node(model: str, count: int) -> BandwidthCeiling | None:
+    link = _LINKS.get(model)
+    if link is None or count == 1:
+        return None
+    return BandwidthCeiling(
+        gb_per_second=round(_TWO_NODES * link * (count - 1) / count, 1),
+        why=f"the links of {model} carry {link:g} GB/s in each direction, and the bus bandwidth of "
+        f"{count} GPUs is less than twice as much",
     )

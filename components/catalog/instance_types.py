@@ -61,6 +61,8 @@ class InstanceType:
     """In card order; card 0 first."""
     maximum_network_interfaces: int
     ipv4_addresses_per_interface: int
+    network_gbps: float
+    """Most Gbit/s (10**9 bits per second) of all network cards; 0 if EC2 reports no number."""
     efa_interfaces: int
     """`EfaInfo.MaximumEfaInterfaces`; 0 without EFA. Not the number of cards."""
     usage_classes: tuple[UsageClass, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from trainyard.components.catalog.bus_bandwidth import GBIT_PER_GBYTE, bandwidth_ceiling
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.config.fsx_lustre import ExistingFsxLustre
 from trainyard.components.config.named import names_in, texts_in
@@ -180,15 +181,42 @@ def review_verification(config: StackConfig, review: Review) -> None:
 
 def _review_thresholds(config: StackConfig, review: Review) -> None:
     types = sorted({name for name in _types(config) if _accelerated(name)})
-    for name in config.verification.minimum_bus_bandwidth_gb_per_second:
-        if name not in types:
+    for name, value in config.verification.minimum_bus_bandwidth_gb_per_second.items():
+        if name in types:
+            _review_physics(name, value, review, is_required=config.verification.required)
+        else:
             review.refuse(
-                f"{_THRESHOLDS}.{name}",
+                _threshold_key(name),
                 "is a threshold for nodes that the stack does not have, so it never applies",
                 found=name,
                 allowed=", ".join(types) or "none: no nodes have accelerators",
-                remedy="change the type to that of the nodes, or remove the threshold",
+                remedy=f"{review.remove_command(_threshold_key(name))}, or name the type of the "
+                "nodes",
             )
+
+
+def _threshold_key(name: str) -> str:
+    return f'{_THRESHOLDS}["{name}"]'
+
+
+def _review_physics(name: str, value: int, review: Review, *, is_required: bool) -> None:
+    ceiling = bandwidth_ceiling(name, nodes=2)
+    if ceiling is None or value <= ceiling.gb_per_second:
+        return
+    key = _threshold_key(name)
+    remove = f"{review.remove_command(key)}, so that the published threshold applies, if any"
+    converted = max(1, value // GBIT_PER_GBYTE)
+    effect = "every node keeps its taint and no job ever runs" if is_required else "`verify` fails"
+    review.refuse(
+        key,
+        f"is more than nodes can reach, so that {effect}: {ceiling.why}",
+        found=f"{value} GB/s",
+        allowed=f"at most {ceiling.gb_per_second:g} GB/s; {value} Gbit/s are "
+        f"{value / GBIT_PER_GBYTE:g} GB/s",
+        remedy=f"{review.set_command(key, str(converted))}; or {remove}"
+        if converted <= ceiling.gb_per_second
+        else remove,
+    )
 
 
 def _types(config: StackConfig) -> list[str]:

@@ -33,15 +33,32 @@ def test_the_requirement_fits_a_stack_that_has_other_nodes_too() -> None:
 def test_a_threshold_for_nodes_that_the_stack_does_not_have_is_refused(type_name: str) -> None:
     settings = {"minimum_bus_bandwidth_gb_per_second": {type_name: 300}}
     (problem,) = refusals(changed(verification=settings)).items()
-    assert problem[0] == f"{THRESHOLDS}.{type_name}"
+    assert problem[0] == f'{THRESHOLDS}["{type_name}"]'
     assert problem[1].allowed == "p5.48xlarge"
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_a_threshold_in_gbit_is_refused_with_the_same_in_gigabytes(*, required: bool) -> None:
+    """The bus bandwidth is in GB/s, as nccl-tests prints it; networks are sold in Gbit/s."""
+    settings = {
+        "required": required,
+        "minimum_bus_bandwidth_gb_per_second": {"p5.48xlarge": 3200},
+    }
+    ((key, problem),) = refusals(changed(verification=settings)).items()
+    assert key == f'{THRESHOLDS}["p5.48xlarge"]'
+    assert ("no job ever runs" in problem.problem) == required
+    assert problem.found == "3200 GB/s"
+    assert problem.allowed == "at most 800 GB/s; 3200 Gbit/s are 400 GB/s"
+    assert '["p5.48xlarge"]\' 400; or ' in problem.remedy
+    settings["minimum_bus_bandwidth_gb_per_second"] = {"p5.48xlarge": 400}
+    assert refusals(changed(verification=settings)) == {}
 
 
 def test_a_threshold_for_nodes_without_accelerators_is_refused() -> None:
     settings = {"minimum_bus_bandwidth_gb_per_second": {"c5.2xlarge": 300}}
     cpu = {"instance_type": "c5.2xlarge", "desired": 1, "maximum": 1}
     found = refusals(changed(verification=settings, architecture__node_groups__cpu=cpu))
-    assert [*found] == [f"{THRESHOLDS}.c5.2xlarge"]
+    assert [*found] == [f'{THRESHOLDS}["c5.2xlarge"]']
 
 
 def test_nothing_is_required_of_nodes_without_accelerators() -> None:

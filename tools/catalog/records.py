@@ -5,6 +5,7 @@ Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceTypeI
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
@@ -45,6 +46,7 @@ def record(description: Mapping[str, Any], zone_ids: Iterable[str]) -> Record:
         "network_cards": _network_cards(network["NetworkCards"]),
         "maximum_network_interfaces": network["MaximumNetworkInterfaces"],
         "ipv4_addresses_per_interface": network["Ipv4AddressesPerInterface"],
+        "network_gbps": _network_gbps(network),
         "efa_interfaces": network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0),
         "usage_classes": sorted(description["SupportedUsageClasses"]),
         "cluster_placement_supported": (
@@ -81,6 +83,18 @@ def _accelerators(description: Mapping[str, Any]) -> Record | None:
         "count": device["Count"] or device["LogicalGpuCount"],
         "memory_mib": _DEVICE_MEMORY_MIB.get(device["Name"], device["MemoryInfo"]["SizeInMiB"]),
     }
+
+
+def _network_gbps(network: Mapping[str, Any]) -> float:
+    """Return the most Gbit/s of all cards together; 0 for words such as `Moderate`.
+
+    The text `8x 100 Gigabit`, or the sum over the cards, whichever is larger: EC2 reports 200 for
+    each card of p6-b200.48xlarge, and 3200 for the type.
+    """
+    said = re.search(r"(?:(\d+)x )?([\d.]+) Gigabit", network["NetworkPerformance"])
+    of_type = int(said[1] or 1) * float(said[2]) if said else 0.0
+    cards = sum(card.get("PeakBandwidthInGbps", 0) for card in network["NetworkCards"])
+    return round(max(of_type, cards), 3)
 
 
 def _network_cards(cards: list[Mapping[str, Any]]) -> list[Record]:

@@ -14,6 +14,7 @@ def described(**changes):
         "MemoryInfo": {"SizeInMiB": 4096},
         "ProcessorInfo": {"SupportedArchitectures": ["i386", "x86_64"]},
         "NetworkInfo": {
+            "NetworkPerformance": "2x 100 Gigabit",
             "MaximumNetworkInterfaces": 4,
             "Ipv4AddressesPerInterface": 10,
             "NetworkCards": [card(0), card(1)],
@@ -50,6 +51,22 @@ def test_equal_cards_are_one_run():
     assert runs == [
         {"first": 0, "last": 1, "maximum_interfaces": 2, "interface_types": ["interface"]}
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "peak", "gbps"),
+    [
+        ("2x 100 Gigabit", 100.0, 200.0),
+        ("3200 Gigabit", 200.0, 3200.0),
+        ("Up to 12.5 Gigabit", 12.5, 25.0),
+        ("Moderate", 0, 0),
+    ],
+)
+def test_the_network_is_what_the_type_or_its_cards_carry(said, peak, gbps):
+    """Two cards in the answer: EC2 counts each card of some types for less than the type."""
+    network = {**described()["NetworkInfo"], "NetworkPerformance": said}
+    network["NetworkCards"] = [{**card(n), "PeakBandwidthInGbps": peak} for n in (0, 1)]
+    assert record(described(NetworkInfo=network), [])["network_gbps"] == gbps
 
 
 def test_usage_classes_and_zones_are_sorted_so_that_files_compare():

@@ -71,7 +71,7 @@ def test_pairs_of_nodes_are_tested_if_more_than_two_nodes_fail(
         prints(text)(name, wait)
 
     deployed = RecordedStack(job)
-    arguments = (*options, "--minimum-bandwidth", "300", "--stack-file", stack_file(raw_p4de()))
+    arguments = (*options, "--minimum-bandwidth", "90", "--stack-file", stack_file(raw_p4de()))
     result = trainyard("verify", "p5-cb", *arguments, "--json", deployed=deployed)
     assert result.exit_code == failures.WORK_FAILED, result.stderr
     assert deployed.submitted == jobs
@@ -90,7 +90,7 @@ def test_two_nodes_are_a_pair_if_that_is_asked_for(trainyard, stack_file) -> Non
         text = pair_lines("a b", 87.09) if name == "nccl-pairs" else whole_log("ab", 8, 4, 87.09)
         prints(text)(name, wait)
 
-    options = ("--nodes", "2", "--pairs", "--minimum-bandwidth", "300")
+    options = ("--nodes", "2", "--pairs", "--minimum-bandwidth", "90")
     path, deployed = stack_file(raw_p4de()), RecordedStack(job)
     result = trainyard("verify", "p5-cb", *options, "--stack-file", path, deployed=deployed)
     assert deployed.submitted == ["nccl-tests", "nccl-pairs"]

@@ -58,7 +58,7 @@ def test_slurm_nodes_are_drained_on_request(trainyard, stack_file, drain: bool) 
         prints(text)(name, wait)
 
     deployed = RecordedStack(job)
-    options = ("--minimum-bandwidth", "300", "--nodes", "3", *(("--drain",) if drain else ()))
+    options = ("--minimum-bandwidth", "90", "--nodes", "3", *(("--drain",) if drain else ()))
     path = stack_file(raw_p4de())
     result = trainyard("verify", "p5-cb", *options, "--stack-file", path, deployed=deployed)
     assert result.exit_code == failures.WORK_FAILED

@@ -56,6 +56,13 @@ def test_the_threshold_of_the_user_fails_a_slower_network(trainyard, good: Path)
     assert "487.09 GB/s at 16 GiB, less than 600 GB/s" in result.stdout
 
 
+def test_a_threshold_in_gbit_is_refused_before_a_test(trainyard, good: Path) -> None:
+    more = ("--log", good, "--sandbox", "--minimum-bandwidth", "3200")
+    result = trainyard("verify", "p5-cb", *more)
+    assert result.exit_code == failures.WRONG_USE
+    assert "carries 3200 Gbit/s, which are 400 GB/s" in " ".join(result.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("stack", "test", "type_name"),
     [

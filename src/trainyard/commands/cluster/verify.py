@@ -11,6 +11,7 @@ import typer
 
 from trainyard.cli import console, failures, options
 from trainyard.components import clock
+from trainyard.components.catalog.bus_bandwidth import GBIT_PER_GBYTE, bandwidth_ceiling
 from trainyard.components.plain_text import legible
 from trainyard.components.typed_command import as_typed
 from trainyard.schedulers.deployed_stack import deployed_stack
@@ -221,9 +222,26 @@ def _for_planned(wanted: Wanted, planned: PlannedTest[Any], scheduler: Scheduler
         scheduler.refuse_without_accelerators(planned.test)
     _refuse_jobs(wanted, planned, has_chosen_nodes=scheduler.tests_chosen_nodes)
     if wanted.minimum_gb_per_second is not None:
+        _refuse_impossible(wanted.minimum_gb_per_second, planned)
         return wanted
     own = _own_threshold(scheduler.target.stack_file, planned)
     return replace(wanted, minimum_gb_per_second=own)
+
+
+def _refuse_impossible(gb_per_second: float, planned: PlannedTest[Any]) -> None:
+    """Refuse a threshold that the nodes cannot reach.
+
+    Raises:
+        WrongUseError: always then.
+    """
+    nodes = planned.nodes
+    ceiling = bandwidth_ceiling(nodes.instance_type, nodes=nodes.count)
+    if ceiling is not None and gb_per_second > ceiling.gb_per_second:
+        raise failures.WrongUseError(
+            f"--minimum-bandwidth {gb_per_second:g} GB/s is more than the nodes can reach, "
+            f"{ceiling.gb_per_second:g} GB/s: {ceiling.why}; {gb_per_second:g} Gbit/s are "
+            f"--minimum-bandwidth {gb_per_second / GBIT_PER_GBYTE:g}"
+        )
 
 
 def _refuse_combinations(wanted: Wanted, *, drain: bool, can_drain: bool) -> None:
