@@ -16,6 +16,8 @@ from trainyard.components.catalog.instance_types import (
     UnknownInstanceTypeError,
     UsageClass,
     instance_type,
+    is_left_out,
+    types_of_family,
 )
 from trainyard.components.catalog.regions import can_be_region, zone_region
 from trainyard.components.config.base import is_zone_id, same_kind_of_zone
@@ -41,12 +43,14 @@ def review_instance_type(review: Review, key: str, name: str) -> InstanceType | 
     try:
         return instance_type(name)
     except UnknownInstanceTypeError as error:
-        nearest = ", ".join(error.nearest)
+        # Another family has other accelerators: similar letters say nothing about a type.
+        family = types_of_family(name)
+        nearest = [each for each in error.nearest if each in family]
         review.refuse(
             f"{key}.instance_type",
             _why_unknown(name),
             found=name,
-            allowed=f"nearest: {nearest}" if nearest else "a type of components/catalog",
+            allowed=", ".join(nearest or family) or "a type in the catalog",
             remedy=_type_remedy(review, f"{key}.instance_type", name, error.nearest),
             rules=("E1",),
         )
@@ -59,16 +63,27 @@ def _why_unknown(name: str) -> str:
             "is an instance type of UltraServers that no stack can use: EC2 sells them in a Local "
             "Zone, and every job on them needs an IMEX domain (docs/capacity.md#ultraservers)"
         )
+    if is_left_out(name):
+        return (
+            "is an instance type of EC2 whose network interfaces are not in the catalog, so a stack "
+            "cannot have nodes of it"
+        )
     return "is not an instance type in the catalog, so the program cannot plan nodes"
 
 
 def _type_remedy(review: Review, key: str, name: str, nearest: Sequence[str]) -> str:
-    """Return the command for a slip of typing; another family or size is only an example."""
+    """Return the command for a slip of typing; another size is only an example."""
+    if is_left_out(name):
+        return f"set `{key}` to a type that has the accelerators your jobs need, or leave the nodes out"
     for each in nearest:
         family, _, size = each.partition(".")
         if re.fullmatch(rf"{family}[._ -]?{re.sub('[a-z]+', '[a-z.-]+', size)}", name.lower()):
             return review.set_command(key, each)
-    return review.example_of(key, nearest[0] if nearest else "p5.48xlarge")
+    family = types_of_family(name)
+    example = next((each for each in nearest if each in family), family[0] if family else "")
+    if not example:
+        return f"set `{key}` to the name of a type, as `aws ec2 describe-instance-types` prints it"
+    return review.example_of(key, example)
 
 
 def purchase_options(reservations: Mapping[str, Reservation]) -> list[str]:

@@ -6,6 +6,7 @@ import difflib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -155,6 +156,24 @@ class _Catalog(Mapping[str, InstanceType]):
         return len(self._records)
 
 
+FURTHER_FILE = DATA_FILE.with_name("further_instance_types.txt")
+
+
+@cache
+def _further() -> frozenset[str]:
+    lines = data_text(FURTHER_FILE).splitlines()
+    return frozenset(line for line in lines if not line.startswith("#"))
+
+
+def is_left_out(name: str) -> bool:
+    """Return whether EC2 has a type that the catalog leaves out, such as one without Nitro.
+
+    Source: `InstanceType` of the EC2 API,
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_InstanceTypeInfo.html
+    """
+    return name in _further()
+
+
 INSTANCE_TYPES: Mapping[str, InstanceType] = _Catalog(data_text(DATA_FILE))
 """Every known instance type by name, sorted by family and size."""
 
@@ -170,3 +189,9 @@ def instance_type(name: str) -> InstanceType:
     except KeyError:
         nearest = difflib.get_close_matches(name, INSTANCE_TYPES, n=3, cutoff=0.6)
         raise UnknownInstanceTypeError(name, tuple(nearest)) from None
+
+
+def types_of_family(name: str) -> tuple[str, ...]:
+    """Return the types in the catalog with the part before the dot that a name has."""
+    family = f"{name.partition('.')[0].lower()}."
+    return tuple(each for each in INSTANCE_TYPES if each.startswith(family))

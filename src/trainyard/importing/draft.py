@@ -129,6 +129,8 @@ class StackDraft:
     """Keys whose problems are those of the stack alone, such as the limits of its names."""
     parameters: Sequence[Document] = ()
     """Files with values of parameters of the source."""
+    guess: bool = False
+    """Truth of conditions that depend on values that are not known."""
 
     @property
     def cluster(self) -> Draft:

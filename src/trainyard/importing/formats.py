@@ -37,7 +37,15 @@ _BATCH = (
     "AWS Batch is not read from Terraform: import what runs, by the name of a compute environment "
     f"or a job queue, with {_LIVE_BATCH.format(name='NAME')}, {_TEMPLATE_OF_BATCH}"
 )
+OTHER_VERSION = "eks-of-another-version"
+"""Section of an EKS module of a version whose inputs are not in the key table."""
+_VERSION = (
+    "this version of the module terraform-aws-modules/eks is not read: versions 18 to 21 are; "
+    "import what runs with `./trainyard import --live CLUSTER --kind eks`, or the state, which has "
+    "the resources of any version: `terraform show -json > state.json`"
+)
 OF_TERRAFORM: Mapping[str, str] = {
+    OTHER_VERSION: _VERSION,
     **dict.fromkeys(
         (
             *("vpc", "aws_vpc", "aws_vpc_ipv4_cidr_block_association", "aws_subnet"),
@@ -118,6 +126,8 @@ def _unread_of_terraform(root: Node) -> str:
     if all(".tfvars" in address for address in root.value):
         return _VALUES
     said = "; ".join(f"{', '.join(names)}: {why}" for why, names in _ways(sections))
+    if OTHER_VERSION in sections:
+        return said
     return "has no EKS cluster and no node groups, which are all that is read of Terraform; " + (
         said or "name the directory that uses it as a module, or the state of Terraform"
     )
@@ -128,7 +138,7 @@ def _ways(sections: set[str]) -> Iterator[tuple[str, Sequence[str]]]:
     for why in dict.fromkeys(OF_TERRAFORM.values()):
         names = [each for each, way in OF_TERRAFORM.items() if way == why and each in sections]
         if names:
-            yield why, names
+            yield why, ["module eks" if each == OTHER_VERSION else each for each in names]
 
 
 def _unread_of_batch(document: Document) -> str:
@@ -192,6 +202,8 @@ class Format(NamedTuple):
     """Whether a document is one of the format; reads a few keys only."""
     marks: Sequence[str]
     """Texts in files of the format that a stack is made of, also if they are no valid YAML."""
+    url: str = ""
+    """Its reference, for the rules of its schema."""
 
     def conversion(self) -> Conversion:
         """Return the conversion, which is imported when a file of the format is read."""
@@ -224,20 +236,33 @@ def _is_cloudformation(document: Document) -> bool:
 
 FORMATS: Sequence[Format] = (
     Format(
-        "parallelcluster", "AWS ParallelCluster configuration", _is_parallelcluster, ("HeadNode:",)
+        "parallelcluster",
+        "AWS ParallelCluster configuration",
+        _is_parallelcluster,
+        ("HeadNode:",),
+        "https://docs.aws.amazon.com/parallelcluster/latest/ug/cluster-configuration-file-v3.html",
     ),
-    Format("eksctl", "eksctl ClusterConfig", _is_eksctl, ("eksctl.io/",)),
+    Format(
+        "eksctl",
+        "eksctl ClusterConfig",
+        _is_eksctl,
+        ("eksctl.io/",),
+        "https://docs.aws.amazon.com/eks/latest/eksctl/schema.html",
+    ),
     Format(
         "terraform",
         "Terraform configuration, plan or state",
         _is_terraform,
         ("terraform-aws-modules/eks", "aws_eks_"),
+        "https://github.com/terraform-aws-modules/terraform-aws-eks",
     ),
     Format(
         "cloudformation",
         "CloudFormation template",
         _is_cloudformation,
-        ("AWS::Batch::", "AWS::EC2::VPC"),
+        ("AWS::Batch::", "AWS::EC2::VPC", "Custom::PclusterCluster"),
+        "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/"
+        "aws-template-resource-type-ref.html",
     ),
 )
 

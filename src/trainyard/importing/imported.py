@@ -31,9 +31,11 @@ from trainyard.importing.source import (
     Location,
     Node,
     child,
+    leaves,
     long_collections,
     plain,
     text_of,
+    without,
 )
 from trainyard.stack_files.files import opened_file
 from trainyard.stack_files.installation import INSTALLATION
@@ -53,6 +55,10 @@ class UnknownFormatError(Exception):
     """No document of a file has a format that can be read; the message names the formats."""
 
 
+class NothingReadError(UnknownFormatError):
+    """A file has a format that can be read, and nothing that is; the text has the way instead."""
+
+
 @dataclass(frozen=True)
 class Imported:
     """A document that was read into a stack file."""
@@ -63,6 +69,25 @@ class Imported:
     report: Report
     problems: Sequence[ShapeProblem]
     """Where the document breaks the schema of its format; a wrong kind of value is not read."""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether values of the document were not read, because they are of the wrong kind."""
+        return any(problem.key == "wrong-kind" for problem in self.problems)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of the document becomes a part of a stack."""
+        claims = self.report.claims.values()
+        return not any(claim.ours and claim.ours != ("name",) for claim in claims)
+
+    @property
+    def summary(self) -> str:
+        """What was read, for the user: the format, and how many fields the document has."""
+        if self.is_empty:
+            return f"nothing that trainyard knows in this {self.format.title}"
+        number = sum(1 for _ in leaves(self.document.root))
+        return f"{self.format.title}, {number} {'field' if number == 1 else 'fields'}"
 
     @cached_property
     def conversion(self) -> Conversion:
@@ -105,6 +130,7 @@ def import_file(
     Raises:
         UnreadableYamlError: the file is not valid, or it has no document that can be read because
             a file of its directory is not.
+        NothingReadError: the documents have formats that can be read, and nothing that is.
         UnknownFormatError: no document has a format that can be read.
     """
     refuse_other_form(path)
@@ -116,7 +142,7 @@ def import_file(
             raise UnreadableYamlError("\n".join(problem.message for problem in problems))
         refused = "; ".join(filter(None, map(why_unread, documents)))
         if refused:
-            raise UnknownFormatError(f"{path}: {refused}")
+            raise NothingReadError(f"{path}: {refused}")
         titles = ", ".join(each.title for each in FORMATS)
         why = f": it {read[0].why}" if read and isinstance(read[0], Unread) else ""
         raise UnknownFormatError(
@@ -168,8 +194,17 @@ def imported_as(
     name: str,
     region: str,
     parameters: Sequence[Document] = (),
+    guess: bool = False,
 ) -> Imported:
     """Return what becomes of a document of a format.
+
+    Args:
+        found: The format.
+        document: The document.
+        name: Name of the stack; by default that of the cluster, or of the file.
+        region: Region of the stack if the document names none.
+        parameters: Files with values of parameters of a template.
+        guess: Truth of the conditions of a template that depend on values that are not known.
 
     Raises:
         UnreadableYamlError: it exceeds a limit.
@@ -177,17 +212,18 @@ def imported_as(
     conversion = found.conversion()
     problems = conversion.KEYS.problems(document.root)
     named = name or _as_name(conversion.name_of(document)) or _as_name(document.path.stem)
-    stack = StackDraft(name=named or "imported", region=region, parameters=parameters)
+    stack = StackDraft(name=named or "imported", region=region, parameters=parameters, guess=guess)
     report = Report(notes=[document.note] if document.note else [])
-    if not any(problem.key == "wrong-kind" for problem in problems):
-        try:
-            _refuse_long(document, found)
-            conversion.convert(Reader(document.root, (), report), stack)
-            _refuse_long_values(stack.completed(), "becomes a stack with")
-        except ExcessError as error:
-            raise UnreadableYamlError(
-                f"{document.path}: {error}; split or simplify it and retry"
-            ) from error
+    wrong = {problem.location for problem in problems if problem.key == "wrong-kind"}
+    root = without(document.root, wrong) if wrong else document.root
+    try:
+        _refuse_long(document, found)
+        conversion.convert(Reader(root, (), report), stack)
+        _refuse_long_values(stack.completed(), "becomes a stack with")
+    except ExcessError as error:
+        raise UnreadableYamlError(
+            f"{document.path}: {error}; split or simplify it and retry"
+        ) from error
     return Imported(document, found, stack, report, problems)
 
 

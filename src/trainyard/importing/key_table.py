@@ -46,6 +46,8 @@ class ShapeProblem:
     """What to write in its place."""
     known: Sequence[str] = ()
     """The keys that the schema has there."""
+    unsure: str = ""
+    """Versions of the schema that are known, if the document may be of a later one."""
 
     @property
     def problem(self) -> str:
@@ -53,7 +55,9 @@ class ShapeProblem:
         if self.wrong:
             return self.wrong
         meant = self._meant
-        return "is not a key of the schema" + (f"; the nearest is `{meant}`" if meant else "")
+        known = f" in {self.unsure}" if self.unsure else ""
+        nearest_key = f"; the nearest is `{meant}`" if meant else ""
+        return f"is not a key of the schema{known}{nearest_key}"
 
     @property
     def remedy(self) -> str:
@@ -93,6 +97,11 @@ class KeyTable:
         for *parents, key in self.kinds:
             found.setdefault(tuple(parents), []).append(key)
         return found
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every key of the schema, without the keys above it."""
+        return frozenset(part for keys in self.kinds for part in keys)
 
     def problems(self, root: Node) -> list[ShapeProblem]:
         """Return the problems of a document, in the order of its lines."""

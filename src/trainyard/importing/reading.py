@@ -312,7 +312,8 @@ def _of_template(text: str, path: Path) -> list[Document]:
         raise UnreadableYamlError(
             f"{path}, line {line}: is a Jinja template, not YAML; render it, and read the result"
         ) from error
-    return [replace(each, note=_NOTE) for each in found]
+    is_guessed = "{%" in text
+    return [replace(each, note=_NOTE, is_guessed=is_guessed) for each in found]
 
 
 def node_of(text: str) -> Node:

@@ -91,6 +91,8 @@ class Claim:
     why: str = ""
     rule: str = ""
     """Rule of `docs/rules.md` that the source breaks."""
+    is_note: bool = False
+    """Whether that depends on what the source does not say, such as the version of its tool."""
     shown: str = ""
     """What the report shows of the value and of all others with the same claim, in one entry for
     all; empty for an entry for each."""
@@ -136,6 +138,8 @@ class Report:
     """The places of claims by every place that they are part of."""
     notes: list[str] = field(default_factory=list[str])
     """What the source says without a field, such as a default that differs."""
+    guessed: bool = False
+    """Whether a condition of the source depends on a value that is not known."""
     others: list[tuple[Document, Report]] = field(default_factory=list["tuple[Document, Report]"])
     """Further files with values of the source, such as those of parameters."""
 
@@ -292,11 +296,27 @@ class Reader:
             for key in self.node.value:
                 yield key, self.at(key)
 
-    def claim(self, fate: Fate, why: str = "", *, ours: Location = (), rule: str = "") -> None:
+    def claim(
+        self,
+        fate: Fate,
+        why: str = "",
+        *,
+        ours: Location = (),
+        rule: str = "",
+        is_note: bool = False,
+    ) -> None:
         """Record what becomes of the value and of all values below it, if there is one."""
         if self.node is not None:
-            claim = Claim(location=self.location, fate=fate, ours=ours, why=why, rule=rule)
-            self.report.claim(claim)
+            self.report.claim(
+                Claim(
+                    location=self.location,
+                    fate=fate,
+                    ours=ours,
+                    why=why,
+                    rule=rule,
+                    is_note=is_note,
+                )
+            )
 
     def implied(self, why: str) -> None:
         """Record that the stack is so without a key."""
@@ -306,9 +326,9 @@ class Reader:
         """Record that the value has no effect in the stack."""
         self.claim("dropped", why)
 
-    def unsupported(self, what_to_do: str, *, rule: str = "") -> None:
+    def unsupported(self, what_to_do: str, *, rule: str = "", is_note: bool = False) -> None:
         """Record that the stack cannot have the value, and what to do."""
-        self.claim("not supported", what_to_do, rule=rule)
+        self.claim("not supported", what_to_do, rule=rule, is_note=is_note)
 
 
 def whole(source: Reader) -> int | None:

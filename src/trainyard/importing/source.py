@@ -6,8 +6,8 @@ Values have no objects of their own, so a file from anywhere can be read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,8 @@ class Document:
     """Place of the document in its file; counted from 0."""
     note: str = ""
     """How it was read, if the file is a template."""
+    is_guessed: bool = False
+    """Whether another branch or turn of the template may say something else."""
     problems: Sequence[FileProblem] = ()
     """What was not read of its files; the rest of them is in it."""
 
@@ -97,6 +99,27 @@ def node_of_value(value: Any) -> Node:
     if isinstance(value, list | tuple):
         return Node([node_of_value(each) for each in value], _NO_LINE)
     return Node(value.isoformat() if isinstance(value, datetime) else value, _NO_LINE)
+
+
+def without(root: Node, locations: Collection[Location]) -> Node:
+    """Return a document without the values at some locations; elements of lists become null."""
+
+    def kept(node: Node, at: Location) -> Node:
+        if isinstance(node.value, dict):
+            below = {key: (each, (*at, key)) for key, each in node.value.items()}
+            values = {key: kept(*pair) for key, pair in below.items() if pair[1] not in locations}
+            return replace(node, value=values)
+        if isinstance(node.value, list):
+            return replace(
+                node,
+                value=[
+                    Node(None, each.line) if (*at, n) in locations else kept(each, (*at, n))
+                    for n, each in enumerate(node.value)
+                ],
+            )
+        return node
+
+    return kept(root, ())
 
 
 def leaves(node: Node, at: Location = ()) -> Iterator[tuple[Location, Node]]:

@@ -10,6 +10,8 @@ number), and under it:
 - `enforced`: by stage, `path/of/module:name` of what enforces it. Rules of the policy pack are not
   named here: each says in its tags what it enforces;
 - `left_out`: why none of these stages enforces it, where none does;
+- `lint`: the highest level at which `lint` reports it, by the format of the file, or `all`; `none`
+  where it is a limit of stacks, or holds otherwise in that tool;
 - `note`: what else there is to say.
 """
 
@@ -61,7 +63,13 @@ class Requirement:
     """`path/of/module:name` by stage."""
     left_out: str
     """Why no stage but the pack enforces it; empty where one does."""
+    lint: Mapping[str, str]
+    """`none`, `note` or `warning` by the name of a format, or `all`; an error for others."""
     note: str
+
+    def level_in(self, format_name: str) -> str:
+        """Return the highest level of a finding in files of a format; `none` for no finding."""
+        return self.lint.get(format_name, self.lint.get("all", "error"))
 
 
 @cache
@@ -85,6 +93,7 @@ def _requirement(name: str, field: str, entry: Mapping[str, Any]) -> Requirement
         sources=tuple(_url(source) for source in entry["sources"]),
         enforced={stage: tuple(names) for stage, names in entry.get("enforced", {}).items()},
         left_out=entry.get("left_out", ""),
+        lint=entry.get("lint", {}),
         note=entry.get("note", ""),
     )
 

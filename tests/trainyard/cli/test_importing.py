@@ -115,7 +115,7 @@ def test_clusters_of_the_same_name_are_imported_one_by_one(source: Path, stacks:
 
 
 def test_lint_prints_findings_as_compilers_do_and_exits_as_check_does(source: Path):
-    assert run("lint", source).stdout == f"{source}: ok\n"
+    assert run("lint", source).stdout.startswith(f"{source}: ok: ")
     source.write_text(cluster(QUEUE.replace("p5.48xlarge", "c5.large")), encoding="utf-8")
     done = run("lint", source)
     assert done.exit_code == 2
@@ -125,7 +125,7 @@ def test_lint_prints_findings_as_compilers_do_and_exits_as_check_does(source: Pa
 def test_lint_passes_a_file_with_warnings_only(source: Path):
     source.write_text(cluster().replace("alinux2023", "centos7"), encoding="utf-8")
     done = run("lint", source)
-    assert (done.exit_code, ": warning E4: " in done.stdout) == (0, True)
+    assert (done.exit_code, ": note E4: " in done.stdout) == (0, True)
 
 
 def test_lint_as_sarif_has_the_text_of_the_rule(source: Path):
@@ -142,7 +142,9 @@ def test_lint_as_sarif_has_the_text_of_the_rule(source: Path):
 def test_lint_leaves_out_the_findings_of_ignored_rules(source: Path):
     source.write_text(cluster(QUEUE.replace("p5.48xlarge", "c5.large")), encoding="utf-8")
     assert run("lint", source, "--ignore", "B1").exit_code == 2
-    assert run("lint", source, "--ignore", "B1", "--ignore", "A1").stdout == f"{source}: ok\n"
+    assert run("lint", source, "--ignore", "B1", "--ignore", "A1").stdout.startswith(
+        f"{source}: ok"
+    )
 
 
 def test_lint_refuses_to_ignore_a_rule_that_does_not_exist(source: Path):
@@ -247,7 +249,7 @@ def test_values_of_a_parameter_file_are_in_the_report_and_the_command(tmp_path: 
     text = (stacks / "Pulumi.batch.yaml").read_text(encoding="utf-8")
     assert f"--parameters {values}" in text.replace("\n#", "")
     assert "maximum: 2\n" in text
-    assert run("lint", source, values).stdout == f"{source}: ok\n"
+    assert run("lint", source, values).stdout.startswith(f"{source}: ok")
 
 
 def test_a_file_without_parameters_is_refused_as_a_parameter_file(source: Path, stacks: Path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -16,9 +16,11 @@ from trainyard.components.config.problems import nearest
 from trainyard.findings.finding import Finding, failure_finding
 from trainyard.findings.finding import as_json as finding_as_json
 from trainyard.findings.requirement_texts import requirement_texts
+from trainyard.findings.sarif import RuleText
 from trainyard.importing.cloudformation.template import NoParametersError, parameter_files_among
 from trainyard.importing.formats import documents_of, source_of
 from trainyard.importing.imported import (
+    NothingReadError,
     UnknownFormatError,
     import_file,
     imported_of,
@@ -92,15 +94,40 @@ def lint(
         answer_sarif(
             "lint",
             findings,
-            rules=requirement_texts(),
+            rules=_texts(findings, linter),
             directory=Path(os.path.realpath(".")),
         )
     elif as_json:
         console.answer_json([finding_as_json(finding) for finding in findings])
     else:
-        _show(found)
+        _show(found, linter.summaries)
     if any(finding.level == "error" for finding in findings):
         raise typer.Exit(failures.WRONG_USE)
+
+
+_YAML = "https://yaml.org/spec/1.2.2/"
+
+
+def _texts(findings: Sequence[Finding], linter: _Linter) -> dict[str, RuleText]:
+    """Return the text of every rule; the help of one of a schema is the reference of its format."""
+    texts = requirement_texts()
+    for finding in findings:
+        if finding.rule not in texts:
+            url = linter.references.get(finding.file, _YAML)
+            kind = finding.rule.partition("/")[2]
+            summary = _OF_SCHEMA.get(kind, f"What {kind} says works in AWS and in its own tool.")
+            texts[finding.rule] = RuleText(summary=summary, url=url)
+    return texts
+
+
+_OF_SCHEMA = {
+    "unknown-key": "Every key is one of the schema of the format.",
+    "wrong-kind": "Every value has the kind that the schema of the format has for its key.",
+    "wrong-value": "Every value has the type that the schema of the format has for its key.",
+    "unreadable": "The file can be read.",
+    "not-read": "What a file has that is not checked is named.",
+}
+"""Summaries of the rules `schema/…`."""
 
 
 def _known(rules: Sequence[str]) -> frozenset[str]:
@@ -140,6 +167,10 @@ class _Linter:
     """What was read last, and where it is."""
     _findings: tuple[Path, list[Finding]] | None = None
     """The findings of what was read last, and where it is."""
+    references: dict[Path, str] = field(default_factory=dict[Path, str])
+    """Address of the reference of its format, by file."""
+    summaries: dict[Path, str] = field(default_factory=dict[Path, str])
+    """What was read, by where it is."""
 
     def documents(self, path: Path) -> list[Document]:
         """Return the documents of a file."""
@@ -154,36 +185,45 @@ class _Linter:
         if self._findings is None or self._findings[0] != source:
             try:
                 self._findings = (source, self._all_findings(path))
-            except (UnreadableYamlError, UnknownFormatError) as error:
+            except NothingReadError as error:
                 absolute = Path(os.path.abspath(path))  # noqa: PTH100 - links stay as given
+                return [_not_read(str(error), absolute)]
+            except (UnreadableYamlError, UnknownFormatError) as error:
+                absolute = Path(os.path.abspath(path))  # noqa: PTH100 - as above
                 return [_unreadable(str(error), absolute)]
         # A file of Terraform is read with its directory, and has findings of its own.
         own = (path.absolute(), Path(os.path.abspath(path)))  # noqa: PTH100 - as above
         return [each for each in self._findings[1] if path.is_dir() or each.file in own]
 
     def _all_findings(self, path: Path) -> list[Finding]:
-        region = self.region or os.environ.get(
-            "AWS_REGION", os.environ.get("AWS_DEFAULT_REGION", "")
-        )
         read = import_file(
-            path, region=region, parameters=self.parameters, read_file=self.documents
+            path, region=self.region, parameters=self.parameters, read_file=self.documents
         )
         problems = [problem for each in read for problem in each.document.problems]
         found = [_unreadable(each.message, each.file.absolute()) for each in problems]
         for imported in imported_of(read):
-            found += lint_document(imported)
+            of_document = lint_document(imported)
+            self.references |= {each.file: imported.format.url for each in of_document}
+            found += of_document
+        summaries = dict.fromkeys(each.summary for each in imported_of(read))
+        self.summaries[source_of(path)] = ", ".join(summaries)
         return found
+
+
+def _not_read(message: str, file: Path) -> Finding:
+    """Return the note about a file with nothing that is read, which is no fault of it."""
+    return replace(_unreadable(message, file), rule="schema/not-read", level="note")
 
 
 def _unreadable(message: str, file: Path) -> Finding:
     return failure_finding(message, rule="unreadable", stage="schema", stack=file.stem, file=file)
 
 
-def _show(found: Mapping[Path, Sequence[Finding]]) -> None:
+def _show(found: Mapping[Path, Sequence[Finding]], summaries: Mapping[Path, str]) -> None:
     for path, findings in found.items():
         for finding in findings:
             file = os.path.relpath(finding.file) if path.is_dir() else path
             where = f"{file}:{finding.line}"
             console.note(f"{where}: {finding.level} {finding.rule}: {finding.message}")
         if not findings:
-            console.answer(f"{path}: ok")
+            console.answer(f"{path}: ok: {summaries.get(source_of(path), '')}")

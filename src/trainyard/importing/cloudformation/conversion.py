@@ -196,8 +196,9 @@ def _read_subnets(subnets: Sequence[_Subnet], network: Draft, stack: StackDraft)
 
 def _read_zones(zones: dict[str, list[_Subnet]], network: Draft, stack: StackDraft) -> None:
     named = {str(each.zone.value): each.zone for zone in zones.values() for each in zone}
-    for zone in named:
-        stack.region = stack.region or zone_region(zone) or ""
+    # What the template says of its zones is so in whatever region the command is told.
+    of_zones = (zone_region(zone) for zone in named)
+    stack.region = next((each for each in of_zones if each), stack.region)
     unknown = [zone for zone in zones if zone not in named or not is_known(named[zone])]
     for subnet in (each for zone in zones.values() for each in zone):
         number = [*zones].index(str(subnet.zone.value)) if subnet.zone.exists else 0
@@ -435,7 +436,11 @@ def convert(source: Reader, stack: StackDraft) -> None:
     given = read_parameter_files(source, stack)
     assert source.node is not None  # noqa: S101 - the root of a document
     evaluation = Evaluation(
-        root=source.node, given=given, region=stack.region, stack_name=stack.name
+        root=source.node,
+        given=given,
+        region=stack.region,
+        stack_name=stack.name,
+        guess=stack.guess,
     )
     template = read_template(source, evaluation)
     is_batch, has_vpc = any(template.of(*_BATCH)), any(template.of("AWS::EC2::VPC"))
@@ -454,6 +459,7 @@ def convert(source: Reader, stack: StackDraft) -> None:
             listed = [each.at("Type").value for _, each in source.at("Resources").entries()]
             source.report.notes.append(_NO_VPC if "AWS::EC2::VPC" in listed else _NOTHING)
         _read_groups(template, architecture)
+    source.report.guessed = evaluation.has_guessed
     claim_branches(source.report, evaluation)
     _claim_rest(template, source)
     claim_origins(source, evaluation, given)

@@ -184,6 +184,10 @@ class Evaluation:
     """Values from parameter files, by parameter."""
     region: str
     stack_name: str
+    guess: bool = False
+    """Truth of comparisons with values that are not known."""
+    has_guessed: bool = False
+    """Whether there was one."""
     uses: dict[Location, dict[Location, None]] = field(
         default_factory=dict[Location, dict[Location, None]]
     )
@@ -299,6 +303,9 @@ class Evaluation:
         if function.name == "Fn::Equals":
             found = self.value(argument, function.at)
             values = [] if found is None else plain(found)
+            if deferred_in(values) is not None:
+                self.has_guessed = True
+                return self.guess
             texts = (
                 {_value_text(each) for each in values} if isinstance(values, list) else {"", None}
             )

@@ -17,7 +17,7 @@ from trainyard.components.parallelcluster.rendering import (
 from trainyard.importing.draft import Draft, StackDraft
 from trainyard.importing.key_table import KeyTable, keys_beside
 from trainyard.importing.report import OutcomeTable, Reader, outcomes_beside
-from trainyard.importing.source import Document, id_for, is_id, is_placeholder
+from trainyard.importing.source import Document, id_for, is_placeholder
 
 _TARGET = "CapacityReservationTarget"
 _ID, _GROUP = "CapacityReservationId", "CapacityReservationResourceGroupArn"
@@ -67,11 +67,10 @@ def _read_target(source: Reader, market: str, name: str, pool: Draft, cluster: D
     if by_id.exists and by_group.exists:
         by_group.claim("dropped", "a launch targets an id or a group, not both", rule="C8")
     kind = "capacity-block" if market == "CAPACITY_BLOCK" else "odcr"
+    key = "group_arn" if target is by_group else "reservation_id"
     if target is by_group:
         name, kind = f"{name}-group", "odcr-group"
-        key = "group_arn"
-    else:
-        name, key = _known(target, cluster) or name, "reservation_id"
+    name = _known(target, key, cluster) or name
     name = _reservation(name, kind, cluster)
     reservation = cluster.section("reservations").section(name)
     if key == "reservation_id":
@@ -82,12 +81,12 @@ def _read_target(source: Reader, market: str, name: str, pool: Draft, cluster: D
     return name
 
 
-def _known(target: Reader, cluster: Draft) -> str | None:
+def _known(target: Reader, key: str, cluster: Draft) -> str | None:
     """Return the name of a reservation that is already in the stack file."""
-    if not is_id(target.value, "cr"):
+    if is_placeholder(target.value):
         return None
     listed = cluster.values.get("reservations", {}).items()
-    return next((name for name, each in listed if each.get("reservation_id") == target.value), None)
+    return next((name for name, each in listed if each.get(key) == target.value), None)
 
 
 def _reservation(name: str, kind: str, cluster: Draft) -> str:
@@ -601,9 +600,10 @@ def _read_image(source: Reader, architecture: Draft) -> None:
         system.unsupported("it is a placeholder: set `architecture.operating_system`")
     else:
         system.unsupported(
-            f"ParallelCluster 3.16 has no `{system.value}`: the stack file has the default, "
+            f"ParallelCluster 3.16 has no `{system.value}`; the stack file has the default, "
             f"alinux2023; choose one of {', '.join(supported)}, and test your scripts with it",
             rule="E4",
+            is_note=True,
         )
     architecture.take_id("custom_ami_id", source.at("CustomAmi"), "ami")
 
@@ -627,6 +627,8 @@ def _read_scheduling(source: Reader, architecture: Draft, cluster: Draft, networ
     slurm.take_flag("memory_based_scheduling", settings.at("EnableMemoryBasedScheduling"))
     for entry in settings.at("CustomSlurmSettings").items():
         _read_parameters(entry, slurm)
+    if not slurm.values.get("settings", True):
+        del slurm.values["settings"]
     if not slurm.values:
         del architecture.values["slurm"]
     queues = architecture.section("queues")
@@ -642,9 +644,24 @@ _ANY_QUEUE = {
 }
 
 
+_LINES = ("nodeset", "partitionname", "nodename", "downnodes")
+"""Lowercase names of the parameters whose line of slurm.conf has others, such as `Nodes`:
+https://slurm.schedmd.com/slurm.conf.html"""
+
+
 def _read_parameters(entry: Reader, slurm: Draft) -> None:
-    for name, value in entry.entries():
-        settings = slurm.section("settings")
+    """Read an entry of `CustomSlurmSettings`, which ParallelCluster writes as one line."""
+    settings = slurm.section("settings")
+    given = dict(entry.entries())
+    first = next((name for name in given if name.lower() in _LINES), None)
+    is_plain = not any(isinstance(value.value, dict | list) for value in given.values())
+    if first is not None and len(given) > 1 and is_plain and not settings.has(first):
+        others = [f"{name}={value.value}" for name, value in given.items() if name != first]
+        settings.take(first, given[first], change=lambda value: " ".join((str(value), *others)))
+        for value in given.values():
+            value.claim("taken over", "one line of slurm.conf", ours=(*settings.at, first))
+        return
+    for name, value in given.items():
         if settings.has(name) or isinstance(value.value, dict | list):
             value.unsupported(
                 f"`slurm.settings` has each parameter once: append the value to `{name}` by hand"

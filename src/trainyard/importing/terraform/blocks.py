@@ -4,18 +4,60 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from typing_extensions import override
+
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.importing.draft import Draft, plain_name
-from trainyard.importing.key_table import KeyTable, keys_beside
+from trainyard.importing.key_table import KeyTable, ShapeProblem, keys_beside
 from trainyard.importing.report import Reader, whole
-from trainyard.importing.source import Location, child, text_of
+from trainyard.importing.source import Location, Node, child, text_of
+from trainyard.importing.terraform import versions
 from trainyard.importing.terraform.values import is_known, is_unknown
 
-KEYS = KeyTable(keys_beside(__file__))
+
+@dataclass(frozen=True)
+class BlockKeys(KeyTable):
+    """The keys of blocks, of which a later module or provider than the known ones has others."""
+
+    @override
+    def problems(self, root: Node) -> list[ShapeProblem]:
+        """Return the problems of a document, in the order of its lines."""
+        provider = versions.is_known(_provider_constraint(root), versions.LAST_PROVIDER)
+        found: list[ShapeProblem] = []
+        for problem in super().problems(root):
+            block = child(root, problem.location[0])
+            section = "" if block is None else block.section
+            unsure = ""
+            if problem.key != "unknown-key" or block is None:
+                pass
+            elif section.startswith("aws_"):
+                unsure = "" if provider else _shown(versions.LAST_PROVIDER, "of the provider")
+            elif not versions.is_known(versions.wanted_version(block), versions.LAST_MODULE):
+                unsure = _shown(versions.LAST_MODULE, "of the module")
+            found.append(replace(problem, unsure=unsure))
+        return found
+
+
+def _shown(version: tuple[int, ...], of_what: str) -> str:
+    return f"version {'.'.join(map(str, version))} {of_what}, the last one that is known here"
+
+
+def _provider_constraint(root: Node) -> str:
+    """Return the constraint of the AWS provider in the blocks `terraform`; empty without one."""
+    for node in root.value.values():
+        providers = child(node, "required_providers")
+        providers = child(providers, 0) or providers  # a block is a list of one
+        version = child(child(providers, "aws"), "version")
+        if node.section == "terraform" and version is not None and not version.tag:
+            return str(version.value)
+    return ""
+
+
+KEYS = BlockKeys(keys_beside(__file__))
 """A section is a module (`eks`), a resource (`aws_eks_cluster`), or a kind of other blocks."""
 COMPUTED = frozenset(
     {

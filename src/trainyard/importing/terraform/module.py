@@ -13,10 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from trainyard.importing.formats import OTHER_VERSION
 from trainyard.importing.source import FileProblem, Node
 from trainyard.importing.terraform.expressions import evaluate, instances_of, typed, values_of
 from trainyard.importing.terraform.syntax import Block, Expression, read_blocks
 from trainyard.importing.terraform.values import Limits, node_of, object_at, unknown
+from trainyard.importing.terraform.versions import is_read, wanted_version
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
 
 _SOURCE = re.compile(
@@ -52,6 +54,8 @@ def section_of(block: Block, values: Mapping[str, Node]) -> str:
     if match is not None:
         found = match.groupdict()
         name = found.get("name", "eks")
+        if name == "eks" and not is_read(wanted_version(Node(dict(values), block.line))):
+            return OTHER_VERSION
         return found["sub"] or name if name == "eks" else name
     directory = block.file.parent / source
     is_copy = source.startswith("../..") and not (directory / "versions.tf").is_file()

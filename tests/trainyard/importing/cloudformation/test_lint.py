@@ -33,7 +33,7 @@ def test_a_correct_template_has_no_findings(tmp_path: Path, source: str):
          f"{_RESOURCES}.PlacementGroup", "Capacity Block"),
         (batch().replace("p5.48xlarge", "p5.48xlarg"), "error", "E1",
          f"{_RESOURCES}.InstanceTypes[0]", "p5.48xlarge"),
-        (batch(launch="MetadataOptions: {HttpTokens: optional}\n"), "warning", "E15",
+        (batch(launch="MetadataOptions: {HttpTokens: optional}\n"), "note", "E15",
          "Resources.Launch.Properties.LaunchTemplateData.MetadataOptions.HttpTokens", "IMDSv2"),
         (batch("MaxvCpu: 384"), "error", "schema/unknown-key", f"{_RESOURCES}.MaxvCpu",
          "`MaxvCpus`"),

@@ -43,7 +43,6 @@ def test_a_correct_configuration_has_no_findings(tmp_path: Path):
         (GPU.replace("p5.48xlarge", "p5.48xlarg"), "error", "E1", f"{_GROUP}.instanceType"),
         (GPU.replace("efaEnabled", "efaEnable"), "error", "schema/unknown-key",
          f"{_GROUP}.efaEnable"),
-        (GPU + "  volumeEncrypted: false\n", "warning", "E16", f"{_GROUP}.volumeEncrypted"),
         (GPU + "  nodeRepairConfig: {enabled: true}\n", "warning",
          "plan/managedNodeGroups.nodeRepairConfig.enabled", f"{_GROUP}.nodeRepairConfig.enabled"),
     ],
