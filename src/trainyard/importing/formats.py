@@ -18,6 +18,9 @@ from trainyard.importing.reading import read_documents
 from trainyard.importing.report import OutcomeTable, Reader
 from trainyard.importing.source import Document, Node, child
 
+CLUSTER_IN_TEMPLATE = "Custom::PclusterCluster"
+"""Type of the resource of CloudFormation that has a configuration of ParallelCluster:
+https://docs.aws.amazon.com/parallelcluster/latest/ug/cloudformation-v3.html"""
 _CLUSTER_OF_CLOUDFORMATION = (
     "an EKS cluster of CloudFormation is not read: import the one that it created with "
     "`./trainyard import --live {name} --kind eks`"
@@ -100,7 +103,7 @@ def _unread_of_cloudformation(resources: Node) -> str:
     types = {_text(child(each, "Type")) for each in objects}
     of_eks = sorted(each for each in types if each.startswith("AWS::EKS::"))
     of_batch = any(each.startswith("AWS::Batch::") for each in types)
-    if not of_eks or of_batch or "AWS::EC2::VPC" in types:
+    if not of_eks or of_batch or {"AWS::EC2::VPC", CLUSTER_IN_TEMPLATE} & types:
         return ""
     return f"has {', '.join(of_eks)}: {cluster_of_cloudformation(objects)}"
 
@@ -228,7 +231,7 @@ def _is_terraform(document: Document) -> bool:
 def _is_cloudformation(document: Document) -> bool:
     resources = document.at("Resources")
     return isinstance(resources, dict) and any(
-        str(each.get("Type")).startswith("AWS::")
+        str(each.get("Type")).startswith(("AWS::", CLUSTER_IN_TEMPLATE))
         for each in resources.values()
         if isinstance(each, dict)
     )

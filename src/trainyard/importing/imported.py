@@ -14,6 +14,7 @@ from trainyard.components.config.provider_settings import REGION_KEY
 from trainyard.components.plain_text import fill
 from trainyard.importing.draft import StackDraft, plain_name
 from trainyard.importing.formats import (
+    CLUSTER_IN_TEMPLATE,
     FORMATS,
     Conversion,
     Format,
@@ -136,7 +137,11 @@ def import_file(
     refuse_other_form(path)
     documents = read_file(path)
     problems = [problem for document in documents for problem in document.problems]
-    read = [_read(document, name, region, parameters) for document in documents]
+    read = [
+        each
+        for document in documents
+        for each in _read_all(document, name=name, region=region, parameters=parameters)
+    ]
     if not any(isinstance(each, Imported) for each in read):
         if problems:
             raise UnreadableYamlError("\n".join(problem.message for problem in problems))
@@ -171,6 +176,25 @@ def _has_no_mark(path: Path) -> bool:
     except OSError:
         return False  # reading it says why
     return not any(mark in text for each in FORMATS for mark in each.marks)
+
+
+def _read_all(
+    document: Document, *, name: str, region: str, parameters: Sequence[Document]
+) -> Iterator[Imported | Unread]:
+    """Yield what became of a document, and of the clusters in a template."""
+    resources = child(document.root, "Resources")
+    objects = resources.value if resources is not None else None
+    kinds = [child(each, "Type") for each in objects.values()] if isinstance(objects, dict) else []
+    clusters: list[Document] = []
+    if any(kind is not None and kind.value == CLUSTER_IN_TEMPLATE for kind in kinds):
+        from trainyard.importing.cloudformation.clusters import (
+            clusters_in,  # the functions of a template, for those that have clusters
+        )
+
+        clusters = [*clusters_in(document, parameters=parameters, region=region)]
+    yield _read(document, f"{name}-network" if name and clusters else name, region, parameters)
+    for cluster in clusters:
+        yield _read(cluster, name, region, ())
 
 
 def _read(
@@ -211,7 +235,8 @@ def imported_as(
     """
     conversion = found.conversion()
     problems = conversion.KEYS.problems(document.root)
-    named = name or _as_name(conversion.name_of(document)) or _as_name(document.path.stem)
+    named = name or _as_name(document.name or conversion.name_of(document))
+    named = named or _as_name(document.path.stem)
     stack = StackDraft(name=named or "imported", region=region, parameters=parameters, guess=guess)
     report = Report(notes=[document.note] if document.note else [])
     wrong = {problem.location for problem in problems if problem.key == "wrong-kind"}

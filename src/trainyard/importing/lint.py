@@ -391,5 +391,5 @@ def _finding(
         stack=imported.stack.name,
         file=path.absolute(),
         line=node.line if node is not None else 1,
-        key=text_of(location),
+        key=".".join(filter(None, (imported.document.within, text_of(location)))),
     )

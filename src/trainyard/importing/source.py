@@ -56,6 +56,10 @@ class Document:
     """How it was read, if the file is a template."""
     is_guessed: bool = False
     """Whether another branch or turn of the template may say something else."""
+    name: str = ""
+    """Name of the cluster, if the file has it outside of the document."""
+    within: str = ""
+    """Place of the document in its file, if that has other keys around it."""
     problems: Sequence[FileProblem] = ()
     """What was not read of its files; the rest of them is in it."""
 

@@ -85,9 +85,11 @@ def import_(
     else:
         paths, given = split_files(without_siblings(files or ()), parameters)
         read = [each for path in paths for each in _read(path, name, region, given)]
-    imported = [each for each in read if isinstance(each, Imported)]
+    documents = [each for each in read if isinstance(each, Imported)]
+    imported = [each for each in documents if each.is_partial or not each.is_empty]
     _refuse_several(imported, name)
-    _refuse_unknown(imported)
+    _refuse_unknown(documents)
+    _refuse_none(documents, imported)
     directory = new_stack_directory(Defaults(), yes=True)
     assert directory is not None  # noqa: S101 - `yes` has a default
     paths = [directory / f"Pulumi.{each.stack.name}.yaml" for each in imported]
@@ -108,6 +110,10 @@ def import_(
         return
     for each in ignored:
         console.note(f"{each.document.path}, document {each.document.index + 1}: {each.why}")
+    for each in documents:
+        if each not in imported:
+            show_report(each)
+            console.note("nothing of it becomes part of a stack\n")
     for each, path, error in written:
         show_report(each)
         _show_result(each, path, error)
@@ -136,9 +142,21 @@ def _read(
     return read
 
 
+def _refuse_none(documents: list[Imported], imported: list[Imported]) -> None:
+    """Show the reports and end, if nothing became a part of a stack."""
+    if imported or not documents:
+        return
+    for each in documents:
+        show_report(each)
+    raise failures.WrongUseError("nothing of it becomes part of a stack, so none was written")
+
+
 def _refuse_several(imported: list[Imported], name: str) -> None:
     names = [each.stack.name for each in imported]
-    if name and len(imported) > 1:
+    of_template = len({each.document.path for each in imported}) == 1 and any(
+        each.document.within for each in imported
+    )
+    if name and len(imported) > 1 and not (of_template and len({*names}) == len(names)):
         raise failures.WrongUseError(
             f"--name is for one cluster, and these files have {len(imported)}; import them one by "
             "one"

@@ -39,7 +39,7 @@ from trainyard.importing.cloudformation.template import (
     why_unknown,
 )
 from trainyard.importing.draft import Draft, StackDraft
-from trainyard.importing.formats import cluster_of_cloudformation
+from trainyard.importing.formats import CLUSTER_IN_TEMPLATE, cluster_of_cloudformation
 from trainyard.importing.key_table import keys_beside
 from trainyard.importing.report import OutcomeTable, Reader, outcomes_beside
 from trainyard.importing.source import Document, Location, id_for, leaves
@@ -349,7 +349,7 @@ _UNMADE: Sequence[tuple[str, str]] = (
      "NAME --kind eks` or `--kind parallelcluster`")),
     ("AWS::PCS::", ("for a cluster of Slurm, begin with `./trainyard init NAME --kind "
      "parallelcluster`")),
-    ("Custom::PclusterCluster", "import its `ClusterConfiguration`, as a file of its own"),
+    (CLUSTER_IN_TEMPLATE, "a macro or a parameter has its configuration: import that as a file"),
     ("AWS::EC2::NetworkAcl", ("the default network ACL allows all traffic: add yours to the VPC "
      "after `up`")),
     ("AWS::EC2::Instance", "a stack has no single instances: keep it in a stack of its own"),
@@ -412,8 +412,8 @@ _NO_VPC = (
     "use the VPC in other stacks with `kind: existing-vpc`"
 )
 _NOTHING = (
-    "the template has no VPC and nothing of AWS Batch, so only the report helps; a cluster "
-    "of ParallelCluster that it has created is read with `./trainyard import --live CLUSTER`"
+    "the template has no VPC and nothing of AWS Batch, so only the report helps; a cluster that it "
+    "has created is read with `./trainyard import --live CLUSTER`"
 )
 _USES = {
     "AWS::IAM::Role": "keep the role in a CloudFormation stack of its own: nothing here that a "
@@ -572,6 +572,8 @@ def _claim_rest(template: Template, source: Reader) -> None:
     for resource in template.resources.values():
         if resource.kind.startswith(_UNREAD):
             continue
+        if resource.kind == CLUSTER_IN_TEMPLATE:
+            _claim_cluster(resource)
         if (resource.kind,) not in TYPES.rows:
             resource.source.unsupported(_what_to_do(resource.kind))
             continue
@@ -580,6 +582,19 @@ def _claim_rest(template: Template, source: Reader) -> None:
         raw = source.at("Resources", resource.name)
         for location, _ in leaves(raw.node, raw.location) if raw.node else ():
             _claim_leaf(location, resource, source)
+
+
+def _claim_cluster(cluster: Resource) -> None:
+    """Report a cluster of ParallelCluster, which becomes a stack of its own."""
+    if isinstance(cluster.at("ClusterConfiguration").value, dict):
+        why = "the cluster is a stack of its own, with a report of its own"
+        cluster.at("ClusterConfiguration").implied(why)
+        cluster.source.at("Type").implied(why)
+        cluster.at("ClusterName").implied("it is the name of that stack")
+        cluster.at("ServiceToken").implied("a stack creates the cluster itself")
+        cluster.at("DeletionPolicy").unsupported(
+            "`./trainyard destroy` deletes what is not protected: see `docs/storage.md`"
+        )
 
 
 def _is_used(resource: Resource, template: Template, made: set[str | int]) -> bool:
