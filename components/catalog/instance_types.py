@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -195,3 +196,16 @@ def types_of_family(name: str) -> tuple[str, ...]:
     """Return the types in the catalog with the part before the dot that a name has."""
     family = f"{name.partition('.')[0].lower()}."
     return tuple(each for each in INSTANCE_TYPES if each.startswith(family))
+
+
+def zones_with(types: Iterable[str], region_of: Callable[[str], str | None], region: str) -> list[str]:
+    """Return the zone ids of a region that the catalog knows, those with most of the types first.
+
+    Args:
+        types: Names of instance types; those that the catalog does not have are left out.
+        region_of: Returns the region of a zone id.
+        region: The region.
+    """
+    known = [INSTANCE_TYPES[name] for name in types if name in INSTANCE_TYPES]
+    number = Counter(zone for each in known for zone in each.zone_ids if region_of(zone) == region)
+    return sorted(number, key=lambda zone: (-number[zone], zone))

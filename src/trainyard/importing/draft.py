@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
+from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION
 from trainyard.components.config.monitoring import GroupRetentionDays
+from trainyard.components.eks.addon_review import addon_version_fault
 from trainyard.importing.report import Reader, whole
 from trainyard.importing.source import Document, Location, id_for, is_id, is_placeholder
 
@@ -144,6 +146,16 @@ class StackDraft:
         else:
             self.cluster.section("tags").take(key, source, change=lambda _: value)
 
+    def claim_name(self, source: Reader) -> None:
+        """Record what becomes of the name of the cluster, which the command can override."""
+        if source.value == self.name:
+            source.claim("taken over", ours=("name",))
+        elif plain_name(str(source.value)).startswith(self.name):
+            why = "names have letters, digits and hyphens, and a length that others fit in"
+            source.claim("taken over better", why, ours=("name",))
+        else:
+            source.unsupported(f"the command gives the cluster the name {self.name}")
+
     def take_region(self, source: Reader) -> None:
         """Set the region to that of the source, if there is one; a placeholder is left out."""
         if is_placeholder(source.value):
@@ -173,6 +185,8 @@ class StackDraft:
             section = result
             for part in parents:
                 section = section.setdefault(part, {})
+            if is_placeholder(section.get(key)):
+                section[key] = example
             section.setdefault(key, example)
         return result
 
@@ -181,6 +195,15 @@ def _copy(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _copy(each) for key, each in value.items()}
     return [_copy(each) for each in value] if isinstance(value, list) else value
+
+
+def reservation_of(cluster: Draft, *places: Reader) -> str | None:
+    """Return the name of the reservation in the stack file that has the value of a place."""
+    wanted = {str(each.value) for each in places if each.exists and not is_placeholder(each.value)}
+    for name, each in cluster.values.get("reservations", {}).items():
+        if wanted & {str(each.get(key)) for key in ("reservation_id", "group_arn")}:
+            return str(name)
+    return None
 
 
 def take_retention(architecture: Draft, source: Reader) -> None:
@@ -242,7 +265,14 @@ def take_addon(
         )
         return False
     if _VERSION.fullmatch(str(version.value)):
-        architecture.section("addons").section("versions").take(name, version)
+        cluster_version = architecture.values.get("kubernetes_version", DEFAULT_KUBERNETES_VERSION)
+        fault = addon_version_fault(name, str(version.value), str(cluster_version), efa_only=True)
+        if fault is None:
+            architecture.section("addons").section("versions").take(name, version)
+        else:
+            rule = "A17" if name == "vpc-cni" else ""
+            why = f"it {fault[0]}; the stack pins a version that it was tested with"
+            version.claim("taken over better", why, rule=rule)
     version.implied("the stack pins a version that it was tested with")
     return True
 

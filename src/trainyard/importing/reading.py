@@ -209,9 +209,10 @@ _MOST_VALUES = 20_000
 """Maximum number of values of YAML: a template of 500 objects has 10,000."""
 _PLAN_MARK = '"format_version"'
 """Key of plans and states of Terraform, which have more values."""
-_COMMAND = re.compile(r"\A\[command\].*")
-"""First line of what the wrapper of the action hashicorp/setup-terraform prints: `getExecOutput` in
-`wrapper/terraform.js`."""
+_COMMAND = "[command]"
+_OF_WRAPPER = re.compile(r"^(?:\[command\]|::[a-z-]+[ :]).*", re.MULTILINE)
+"""What the wrapper of the action hashicorp/setup-terraform prints around the output of Terraform:
+`wrapper/terraform.js`, and the commands of the runner for its outputs and messages."""
 _MOST_DOCUMENTS = 100
 _LARGEST_JSON_BYTES = 30_000_000
 """Maximum size of JSON, which programs write too: a plan of Terraform has half a megabyte for each
@@ -244,8 +245,8 @@ def documents_in(text: str, path: Path) -> list[Document]:
     Raises:
         UnreadableYamlError: the text is not YAML, or exceeds the limits.
     """
-    if path.suffix == ".json":
-        text = _COMMAND.sub("", text)
+    if path.suffix == ".json" or text.startswith(_COMMAND):
+        text = _OF_WRAPPER.sub("", text)
         found = _of_json(text, path)
         if found is not None:
             return found

@@ -6,8 +6,13 @@ import math
 import re
 from collections.abc import Collection, Sequence
 
-from trainyard.components.catalog.batch import MINIMUM_ROOT_VOLUME_GIB, image_type
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.batch import (
+    MINIMUM_ROOT_VOLUME_GIB,
+    ImageType,
+    image_parameter,
+    image_type,
+)
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, InstanceType
 from trainyard.components.named.derived_names import NODE_ROLE
 from trainyard.importing.cloudformation.jobs import MOST_NODES
 from trainyard.importing.cloudformation.template import (
@@ -21,7 +26,22 @@ from trainyard.importing.draft import Draft, claim_market
 from trainyard.importing.report import Reader, whole
 from trainyard.importing.source import id_for, is_id
 
-_SSM_PATH = re.compile(r"\{\{resolve:ssm:/aws/service/ecs/optimized-ami/.*|/aws/service/ecs/.*")
+_RESOLVE = "{{resolve:ssm:"
+"""Begin of a dynamic reference:
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references-ssm.html"""
+
+
+_OF_ECS_AMI = "/aws/service/ecs/optimized-ami/"
+
+
+def _path(image: Reader) -> str:
+    """Return the name of a parameter without the braces of a reference."""
+    return str(image.value).removeprefix(_RESOLVE).rstrip("}")
+
+
+def _path_of(automatic: ImageType, found: InstanceType | None, image: str) -> bool:
+    """Return whether an image is the path of the AMI that Batch selects itself."""
+    return found is not None and image == image_parameter(automatic, found.architecture)
 
 
 def _read_image(resources: Reader, data: Reader | None, instance_type: str, draft: Draft) -> None:
@@ -46,25 +66,50 @@ def _read_image(resources: Reader, data: Reader | None, instance_type: str, draf
     images = [each.at("ImageIdOverride") for each in configurations]
     images += [resources.at("ImageId"), *([data.at("ImageId")] if data else [])]
     for image in (each for each in images if each.exists):
-        if draft.has("custom_ami_id"):
-            image.dropped("Batch launches the other AMI")
-        elif is_id(image.value, "ami"):
-            draft.put("image", "custom")
-            draft.take("custom_ami_id", image)
-        elif _SSM_PATH.match(str(image.value)):
-            image.claim(
-                "taken over better",
-                "`image: auto` selects the ECS-optimized AMI with the drivers of the type; Batch "
-                "does not resolve a path of the Parameter Store",
-                ours=draft.at,
-            )
-        else:
-            claim_unknown(image, (*draft.at, "custom_ami_id"))
-            image.unsupported("set `image: custom`, and `custom_ami_id` to the id of the AMI")
+        _read_ami(image, automatic, found, draft)
     if found is not None and automatic is None and not draft.has("custom_ami_id"):
         # Batch has no AMI with the drivers of the type.
         draft.put("image", "custom")
         draft.needs("custom_ami_id", id_for("ami"))
+
+
+def _read_ami(
+    image: Reader, automatic: ImageType | None, found: InstanceType | None, draft: Draft
+) -> None:
+    """Read an AMI: an id, a path of the Parameter Store, or one that is not known.
+
+    Args:
+        image: The AMI.
+        automatic: The AMI type that `image: auto` selects, if there is one.
+        found: The instance type, if it is known.
+        draft: The compute environment.
+    """
+    if draft.has("custom_ami_id"):
+        image.dropped("Batch launches the other AMI")
+    elif is_id(image.value, "ami"):
+        draft.put("image", "custom")
+        draft.take("custom_ami_id", image)
+    elif automatic and _path_of(automatic, found, _path(image)):
+        image.implied(f"`image: auto` selects {automatic}, of which this path has the AMI")
+    elif automatic and _path(image).startswith(_OF_ECS_AMI):
+        image.claim(
+            "taken over better",
+            f"`image: auto` selects {automatic}, the ECS-optimized AMI of Amazon Linux 2023 with "
+            f"the drivers of {found.name if found else 'the type'}, in the place of this path's",
+            ours=draft.at,
+        )
+    else:
+        draft.put("image", "custom")
+        draft.needs("custom_ami_id", id_for("ami"))
+        if str(image.value).startswith(("/", _RESOLVE)):
+            image.claim(
+                "not supported",
+                "set `custom_ami_id` to what `aws ssm get-parameter --name "
+                f"{_path(image)} --query Parameter.Value` prints",
+                ours=(*draft.at, "custom_ami_id"),
+            )
+        claim_unknown(image, (*draft.at, "custom_ami_id"))
+        image.unsupported("set `custom_ami_id` to the id of the AMI")
 
 
 _AWS_POLICY = re.compile(r"arn:aws[\w-]*:iam::aws:policy/(?P<name>.+)")
@@ -456,6 +501,12 @@ def _read_state(environment: Reader) -> None:
         )
 
 
+_ONE_ENVIRONMENT = (
+    "a queue of a stack has one compute environment: jobs do not go on to another one, so submit "
+    "them to the queue of the environment that has capacity"
+)
+
+
 def read_queues(template: Template, names: dict[str, str], environments: Draft) -> None:
     """Read job queues: each compute environment of a stack has its own.
 
@@ -467,6 +518,7 @@ def read_queues(template: Template, names: dict[str, str], environments: Draft) 
     served: set[str] = set()
     for queue in template.of("AWS::Batch::JobQueue"):
         first = True
+        several = len([*queue.at("ComputeEnvironmentOrder").items()]) > 1
         for entry in queue.at("ComputeEnvironmentOrder").items():
             source = entry.at("ComputeEnvironment")
             found = template.named_by(source)
@@ -474,6 +526,8 @@ def read_queues(template: Template, names: dict[str, str], environments: Draft) 
             if not name:
                 source.unsupported("submit to the queue of a compute environment of the stack")
                 continue
+            if several:
+                entry.at("Order").unsupported(_ONE_ENVIRONMENT)
             entry.at("Order").implied("a queue of a stack has one compute environment")
             if first and name not in served:
                 served.add(name)

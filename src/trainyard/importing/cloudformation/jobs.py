@@ -20,6 +20,8 @@ from trainyard.importing.cloudformation.template import (
 from trainyard.importing.draft import Draft
 from trainyard.importing.report import Reader, whole
 
+UNKNOWN_IMAGE = "<image of the job>"
+"""What a stack file has in the place of an image that the template does not have."""
 MOST_NODES = 1000
 """Nodes of the largest job: for checks while the size of an environment is not known."""
 _EFA_DEVICE = re.compile(r"/dev/infiniband/uverbs\d+")
@@ -145,7 +147,12 @@ def example_type(jobs: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _read_image(image: Reader, draft: Draft) -> None:
+    """Read the image; an unknown one stays in the file as it is, so that `check` refuses it.
+
+    A job definition without an image runs the collective tests.
+    """
     if not take_known(draft, "image", image):
+        draft.put("image", str(image.value) if image.exists else UNKNOWN_IMAGE)
         draft.needs("image", "public.ecr.aws/docker/library/busybox:1.37")
 
 

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trainyard.components.catalog.instance_types import INSTANCE_TYPES
+from trainyard.components.catalog.instance_types import INSTANCE_TYPES, zones_with
+from trainyard.components.catalog.regions import zone_region
 from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION, EKS_VERSIONS
 from trainyard.importing.draft import (
     Draft,
     StackDraft,
     claim_market,
+    reservation_of,
     take_addon,
     take_repair,
     take_retention,
@@ -122,8 +124,34 @@ def _read_zones(source: Reader, network: Draft, region: str) -> None:
         # At least two for the control plane; eksctl adds another zone by itself.
         others = [zone for zone in example if zone not in of_nodes]
         network.put("availability_zones", [*of_nodes, *others[: max(0, 2 - len(of_nodes))]])
+        return
+    chosen = _chosen_zones(source, region) if not zones.exists else []
+    if chosen:
+        network.put("availability_zones", chosen)
+        source.report.notes.append(
+            "the file names no zones, which eksctl then chooses: the stack has "
+            f"{', '.join(chosen)} of its region, where EC2 offers its types; change them before "
+            "`up`, not after"
+        )
     else:
         network.needs("availability_zones", example)
+
+
+_ZONES_OF_VPC = 3
+"""`RecommendedAvailabilityZones` in eksctl's `pkg/az/az.go`."""
+
+
+def _chosen_zones(source: Reader, region: str) -> list[str]:
+    """Return zones for a VPC of a file that names none; none without a region that is known."""
+    groups = (
+        each for key in ("managedNodeGroups", "nodeGroups") for each in source.at(key).items()
+    )
+    types = {_type_of(each) for each in groups} | {_SYSTEM_TYPE}
+    return sorted(zones_with(types, zone_region, region)[:_ZONES_OF_VPC])
+
+
+_SYSTEM_TYPE = "c5.2xlarge"
+"""Type of the system node group of a stack that names none."""
 
 
 def _zones_of_nodes(source: Reader) -> list[str]:
@@ -179,7 +207,7 @@ def _read_purchase_option(group: Reader, nodes: Draft, cluster: Draft) -> None:
         reserved.claim("dropped", "Spot Instances do not launch into reservations", rule="C15")
     elif target.at(_ID).exists or target.at(_GROUP).exists or is_block:
         _read_reservation(name, target, nodes, cluster, is_block=is_block)
-        claim_market(market, ours=("reservations", name, "kind"))
+        claim_market(market, ours=("reservations", nodes.values["purchase_option"], "kind"))
     spot.implied("the node group is not Spot")
     _read_preference(reserved.at("capacityReservationPreference"), nodes)
     _read_distribution(group.at("instancesDistribution"), nodes)
@@ -188,6 +216,7 @@ def _read_purchase_option(group: Reader, nodes: Draft, cluster: Draft) -> None:
 def _read_reservation(
     name: str, target: Reader, nodes: Draft, cluster: Draft, *, is_block: bool
 ) -> None:
+    name = reservation_of(cluster, target.at(_ID), target.at(_GROUP)) or name
     reservation = cluster.section("reservations").section(name, target)
     nodes.put("purchase_option", name)
     target.report.origins.setdefault((*nodes.at, "purchase_option"), target.location)
@@ -309,6 +338,22 @@ def _read_node_groups(source: Reader, architecture: Draft, cluster: Draft) -> No
         )
 
 
+def _note_public(source: Reader) -> None:
+    """Say which nodes eksctl launches in public subnets, which it does without a key."""
+    names = [
+        str(group.at("name").value)
+        for key in ("managedNodeGroups", "nodeGroups")
+        for group in source.at(key).items()
+        if not group.at("privateNetworking").exists
+    ]
+    if names and source.at("privateCluster", "enabled").flag is not True:
+        source.report.notes.append(
+            f"without `privateNetworking`, eksctl launches the nodes of {', '.join(names)} in "
+            "public subnets, with public addresses; those of the stack are in private subnets, and "
+            "reach the internet through a NAT gateway"
+        )
+
+
 def _is_for_services(group: Reader) -> bool:
     if any(group.at(key).value for key in _NOT_OF_SYSTEM):
         return False
@@ -396,8 +441,13 @@ def _read_common(group: Reader, nodes: Draft) -> None:
 
 
 def _read_metadata(without_pods: Reader, nodes: Draft) -> None:
-    if without_pods.flag is True:
-        nodes.take("metadata_hop_limit", without_pods, change=lambda _: 1)
+    """Read `disablePodIMDS`, without which eksctl sets a hop limit of 2.
+
+    `pkg/cfn/builder/nodegroup.go` of eksctl, `makeMetadataOptions`.
+    """
+    if isinstance(without_pods.flag, bool):
+        hops = 1 if without_pods.flag else 2
+        nodes.take("metadata_hop_limit", without_pods, change=lambda _: hops)
 
 
 def _read_type(group: Reader, nodes: Draft) -> None:
@@ -487,6 +537,9 @@ def _read_efa(group: Reader, nodes: Draft) -> None:
 def _read_place(group: Reader, nodes: Draft, vpc: Reader) -> None:
     with_efa = bool(group.at("efaEnabled").flag)
     zones, subnets = group.at("availabilityZones"), group.at("subnets")
+    if with_efa and not zones.exists and not subnets.exists:
+        # eksctl chooses one subnet: `AssignSubnets` in its `pkg/cfn/builder`.
+        nodes.needs("availability_zone", "use1-az4")
     _read_one(zones, nodes, "availability_zone", None, example="use1-az4", with_efa=with_efa)
     _read_one(subnets, nodes, "subnet_id", vpc, example=id_for("subnet", 1), with_efa=with_efa)
 
@@ -577,7 +630,7 @@ def convert(source: Reader, stack: StackDraft) -> None:
     source.at("kind").implied("the stack is an EKS cluster")
     source.at("apiVersion").implied("the stack is an EKS cluster")
     metadata = source.at("metadata")
-    metadata.at("name").claim("taken over", ours=("name",))
+    stack.claim_name(metadata.at("name"))
     stack.take_region(metadata.at("region"))
     for key, value in metadata.at("tags").entries():
         stack.take_tag(key, value.value, value)
@@ -596,6 +649,7 @@ def convert(source: Reader, stack: StackDraft) -> None:
     architecture.take("secrets_key_arn", source.at("secretsEncryption", "keyARN"))
     _read_addons(source.at("addons"), architecture)
     _read_node_groups(source, architecture, cluster)
+    _note_public(source)
     if source.at("privateCluster", "enabled").flag is True and source.at("nodeGroups").value:
         # Its image is in a public registry, which the nodes of a private cluster do not reach.
         architecture.section("addons").put("node_termination_handler", value=False)
@@ -647,6 +701,8 @@ def _imply_defaults(source: Reader) -> None:
         oidc.claim("taken over better", "every cluster has an OIDC provider, so that pods can "
                    "have roles")  # fmt: skip
     oidc.implied("every cluster has an OIDC provider")
+    if source.at("addonsConfig", "disableDefaultAddons").flag is False:
+        source.at("addonsConfig", "disableDefaultAddons").implied("it is the default")
     creator = source.at("accessConfig", "bootstrapClusterCreatorAdminPermissions")
     if creator.flag is not False:
         creator.implied("the principal that creates the cluster administers it")

@@ -168,6 +168,54 @@ class Blocks:
         return found
 
 
+_IN_STACK = {
+    "nvidia-device-plugin": "the stack installs the NVIDIA device plugin itself",
+    "gpu-operator": (
+        "the stack installs the NVIDIA device plugin itself, and its nodes have the driver; if you "
+        "need other parts of the operator, install it with `devicePlugin.enabled=false`, "
+        "`driver.enabled=false` and `toolkit.enabled=false`"
+    ),
+    "aws-efa-k8s-device-plugin": "the stack installs the EFA device plugin itself",
+    "neuron-helm-chart": "the stack installs the Neuron device plugin and scheduler itself",
+    "aws-neuron-device-plugin": "the stack installs the Neuron device plugin itself",
+    "aws-fsx-csi-driver": (
+        "the stack installs the driver itself, as an add-on of EKS: set `addons.fsx_csi_driver`"
+    ),
+    "aws-ebs-csi-driver": (
+        "the stack installs the driver itself, as an add-on of EKS: set `addons.ebs_csi_driver`"
+    ),
+    "cluster-autoscaler": (
+        "node groups of a stack have fixed sizes and the tags that it reads; nodes that it takes "
+        "away are missing in jobs, so run it only for node groups without a reservation"
+    ),
+}
+"""Charts that a stack replaces, and by what."""
+_ORDER = (
+    "leave it out of what you apply to the cluster of the stack, where two of each would run on a "
+    "node: 1. `./trainyard up`, 2. move the workloads, 3. remove the release with the old cluster"
+)
+_RELEASE = "helm_release."
+_OF_BLUEPRINTS = re.compile("eks-(?:blueprints|data)-addons")
+"""Modules that install charts by inputs such as `enable_aws_efa_k8s_device_plugin`:
+https://github.com/aws-ia/terraform-aws-eks-blueprints-addons and
+https://github.com/aws-ia/terraform-aws-eks-data-addons"""
+
+
+def charts_of(blocks: Blocks) -> Iterator[tuple[Reader, str]]:
+    """Yield charts that a stack replaces, also those of the modules of EKS Blueprints, and why."""
+    for address, block in blocks.root.entries():
+        if _RELEASE in address:
+            named = f"{block.at('chart').value} {block.at('name').value}"
+            chart = next((each for each in _IN_STACK if each in named), None)
+            if chart is not None:
+                yield block, f"{_IN_STACK[chart]}; {_ORDER}"
+        elif _OF_BLUEPRINTS.search(str(block.at("source").value)):
+            for key, value in block.entries():
+                chart = key.removeprefix("enable_").replace("_", "-")
+                if key.startswith("enable_") and value.flag is not False and chart in _IN_STACK:
+                    yield value, f"{_IN_STACK[chart]}; {_ORDER}"
+
+
 def _name_in_address(block: Reader) -> str:
     """Return the name of a block for the stack file: its key, its label, or that of its module."""
     address = address_of(block)

@@ -13,6 +13,7 @@ from trainyard.importing.draft import (
     Draft,
     StackDraft,
     claim_market,
+    reservation_of,
     take_addon,
     take_repair,
     take_retention,
@@ -20,7 +21,7 @@ from trainyard.importing.draft import (
 from trainyard.importing.formats import CLUSTERS_OF_TERRAFORM, GROUPS_OF_TERRAFORM, OF_TERRAFORM
 from trainyard.importing.key_table import Keys
 from trainyard.importing.report import OutcomeRow, OutcomeTable, Reader, Report, whole
-from trainyard.importing.source import Document, id_for, is_id, is_placeholder
+from trainyard.importing.source import Document, id_for, is_id, is_placeholder, text_of
 from trainyard.importing.terraform.blocks import (
     CLUSTER_MODULE,
     CLUSTER_RESOURCE,
@@ -29,6 +30,7 @@ from trainyard.importing.terraform.blocks import (
     Group,
     Source,
     address_of,
+    charts_of,
     groups_of,
     is_public,
     take,
@@ -65,7 +67,9 @@ def _read_purchase_option(
     elif reserved.exists or is_block:
         _read_reservation(name, by_id, by_group, nodes, cluster, is_block=is_block)
         if created is not None:
-            _read_created(created, cluster.section("reservations").section(name))
+            made = str(nodes.values["purchase_option"])
+            _read_created(created, cluster.section("reservations").section(made))
+    name = str(nodes.values.get("purchase_option", name))
     ours = ("reservations", name, "kind") if is_block else (*nodes.at, "purchase_option")
     kind.claim("taken over", ours=ours)
     claim_market(market, ours=ours)
@@ -81,6 +85,7 @@ def _read_reservation(
     name: str, by_id: Reader, by_group: Reader, nodes: Draft, cluster: Draft, *, is_block: bool
 ) -> None:
     origin = by_id if by_id.exists or not by_group.exists else by_group
+    name = reservation_of(cluster, by_id, by_group) or name
     reservation = cluster.section("reservations").section(name, origin)
     nodes.put("purchase_option", name)
     origin.report.origins.setdefault((*nodes.at, "purchase_option"), origin.location)
@@ -547,7 +552,7 @@ def _read_cluster(cluster: Reader, blocks: Blocks, stack: StackDraft) -> None:
     """Read an EKS cluster into a stack file."""
     is_module = cluster.node is not None and cluster.node.section == "eks"
     source = Source([(cluster, CLUSTER_MODULE if is_module else CLUSTER_RESOURCE)])
-    source.at("name").claim("taken over", ours=("name",))
+    stack.claim_name(source.at("name"))
     for key, value in cluster.at("tags").entries():
         if value.node is not None and is_unknown(value.node):
             take(stack.cluster.section("tags"), key, value)
@@ -731,7 +736,30 @@ def convert(source: Reader, stack: StackDraft) -> None:
             f"a stack has one cluster, and this one is {address_of(cluster)}: move the other "
             "one to a directory of its own, and import that"
         )
+    for block, why in charts_of(blocks):
+        block.unsupported(why)
     _read_cluster(cluster, blocks, stack)
+    _note_unknown(blocks)
+
+
+_FROM_STATE = (
+    "values are not in the files ({number}, such as {example}): for a stack file with all of "
+    "them, read the plan or the state: `terraform plan -out tfplan && terraform show -json tfplan "
+    "> plan.json`, then `./trainyard import plan.json`"
+)
+
+
+def _note_unknown(blocks: Blocks) -> None:
+    """Say once, first, that values are missing which a plan or a state has."""
+    missing = [
+        claim.location
+        for claim in blocks.root.report.claims.values()
+        if claim.fate == "not supported" and claim.ours
+    ]
+    is_source = not any(blocks.of("shown", "computed", "empty"))
+    if missing and is_source:
+        said = _FROM_STATE.format(number=len(missing), example=text_of(missing[0]))
+        blocks.root.report.notes.insert(0, said)
 
 
 def _claim_unread(blocks: Blocks) -> None:

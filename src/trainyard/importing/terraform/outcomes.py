@@ -16,14 +16,17 @@ _ROLES = (
 )
 _GROUPS = "nodes have the security groups of the cluster and of EFA"
 _NAMES = "names begin with those of the cluster and the node group"
-_TAGS = "set `tags` of the stack, which all resources get"
+_TAGS = (
+    "an object has the `tags` of the stack: set them there if all objects shall have them; add "
+    "others to this one after `up`"
+)
 _TEMPLATE = "the stack writes the launch template, with the interfaces and the reservation"
 _OPTION = "it says how Terraform works"
 
 _OF_GROUPS: Mapping[str, tuple[Fate, str]] = {
     "ami_id": ("not supported", "nodes run the pinned AMI of EKS for their instance type"),
     "ami_release_version": ("not supported", "the stack pins the release of the AMI"),
-    "use_latest_ami_release_version": ("dropped", "the stack pins the release of the AMI"),
+    "use_latest_ami_release_version": ("not supported", "the stack pins the release of the AMI"),
     "platform": ("implied", "nodes run Amazon Linux 2023"),
     "create": ("implied", "a stack has the node groups of its stack file"),
     "timeouts": ("dropped", _OPTION),
@@ -33,10 +36,13 @@ _OF_GROUPS: Mapping[str, tuple[Fate, str]] = {
     "instance_market_options": ("not supported", "set `purchase_option` of the node group"),
     "capacity_type": ("implied", "the node group is On-Demand"),
     "capacity_reservation_specification": ("implied", "the node group has no reservation"),
-    "subnet_ids": ("dropped", "the system node group is in every private subnet"),
+    "subnet_ids": (
+        "not supported",
+        "the system node group launches in every private subnet of the network",
+    ),
     "enable_efa_support": ("implied", "the node group has no EFA"),
     "enable_efa_only": ("implied", "the node group has no EFA"),
-    "efa_indices": ("dropped", "all interfaces but the first have no IP addresses"),
+    "efa_indices": ("not supported", "all interfaces but the first have no IP addresses"),
     "create_placement_group": ("implied", "the node group has no placement group"),
     "placement_group_az": ("not supported", "set `availability_zone` of the node group"),
     "placement_group_strategy": ("implied", "placement groups are cluster placement groups"),
@@ -52,7 +58,7 @@ _OF_GROUPS: Mapping[str, tuple[Fate, str]] = {
         "not supported",
         "the stack chooses the update of a node group by its capacity",
     ),
-    "instance_refresh": ("dropped", "the stack replaces nodes by itself"),
+    "instance_refresh": ("not supported", "replace nodes with `./trainyard repair`"),
     "ebs_optimized": ("implied", "the instance types of a stack are EBS-optimized by default"),
     "enable_monitoring": (
         "not supported",
@@ -88,7 +94,7 @@ _PREFIXES: Mapping[str, tuple[Fate, str]] = {
     "update_launch_template": ("not supported", _TEMPLATE),
     "tag_specifications": ("implied", "instances, volumes and interfaces have the tags"),
     "use_name_prefix": ("dropped", _NAMES),
-    "name": ("dropped", _NAMES),
+    "name": ("not supported", _NAMES),
     "cloudinit": ("not supported", _BOOTSTRAP),
     "pre_bootstrap": ("not supported", _BOOTSTRAP),
     "post_bootstrap": ("not supported", _BOOTSTRAP),
@@ -189,7 +195,7 @@ _EKS: Mapping[str, tuple[Fate, str]] = {
         "the stack creates the log group of its control plane",
     ),
     "enable_efa_support": ("implied", "the stack opens the security group of nodes with EFA"),
-    "enable_security_groups_for_pods": ("dropped", "the stack does not use them"),
+    "enable_security_groups_for_pods": ("not supported", "pods have the groups of their node"),
     "bootstrap_self_managed_addons": ("implied", "the stack installs its add-ons"),
     "enable_auto_mode": ("not supported", "stacks have node groups, not EKS Auto Mode"),
     "create_auto_mode": ("not supported", "stacks have node groups, not EKS Auto Mode"),
@@ -221,7 +227,10 @@ _EKS: Mapping[str, tuple[Fate, str]] = {
     "security_group": ("not supported", _GROUPS),
     "vpc_id": ("not supported", "set `network.vpc_id`"),
     "subnet_ids": ("not supported", "set `network.private_subnet_ids`"),
-    "control_plane_subnet_ids": ("dropped", "the control plane is in the subnets of the network"),
+    "control_plane_subnet_ids": (
+        "not supported",
+        "the control plane is in the subnets of the network",
+    ),
     "region": ("implied", "it is `aws:region` of the stack file"),
     "partition": ("implied", "it follows from the region"),
     "account_id": ("implied", "it is that of your credentials"),
@@ -250,7 +259,7 @@ _SECTIONS: Mapping[str, tuple[Fate, str]] = {
     "output": ("dropped", "`./trainyard outputs STACK` prints the outputs of a stack"),
     "provider": ("dropped", _OPTION),
     "terraform": ("dropped", _OPTION),
-    "data": ("dropped", "the stack looks up what it needs"),
+    "data": ("dropped", "it only looks something up for the blocks that use it"),
     "resource": ("not supported", _KEEP),
     "module": ("not supported", _KEEP),
     "other": ("dropped", _OPTION),

@@ -196,7 +196,7 @@ def test_self_managed_groups_addons_taints_and_permissions(tmp_path: Path):
     assert outcomes(read)["addons[2].name"] == ("not supported", "")
 
 
-@pytest.mark.parametrize(("says", "hops"), [("true", 1), ("false", None)])
+@pytest.mark.parametrize(("says", "hops"), [("true", 1), ("false", 2)])
 def test_nodes_whose_metadata_pods_do_not_reach_stay_so(
     tmp_path: Path, says: str, hops: int | None
 ) -> None:
