@@ -10,8 +10,9 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from trainyard.components.config.problems import ROOT
 from trainyard.importing.draft import StackDraft
 from trainyard.importing.key_table import KeyTable
 from trainyard.importing.reading import read_documents
@@ -94,7 +95,7 @@ def why_unread(document: Document) -> str:
     nodes = document.root.value.values() if isinstance(document.root.value, dict) else ()
     if any(node.section for node in nodes):
         return _unread_of_terraform(document.root)
-    return _unread_of_batch(document)
+    return _unread_of_batch(document) or _of_another_tool(document)
 
 
 def _unread_of_cloudformation(resources: Node) -> str:
@@ -168,6 +169,65 @@ def _unread_of_batch(document: Document) -> str:
         "has objects of AWS Batch in the form of its API, which is not read: import what runs"
         f"{of_what} with {live}, {_TEMPLATE_OF_BATCH}"
     )
+
+
+_OWN = "./trainyard init"
+_GROUPS: Mapping[str, str] = {
+    "karpenter.sh": "a manifest of Karpenter",
+    "karpenter.k8s.aws": "a manifest of Karpenter",
+    "cluster.x-k8s.io": "a manifest of Cluster API",
+    "ray.io": "a manifest of KubeRay",
+}
+"""What a manifest is, by the group of its `apiVersion` or a part of that after a dot:
+https://karpenter.sh/docs/concepts/nodepools/, https://cluster-api.sigs.k8s.io/reference/api/crd-relationships
+and https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/config.html"""
+_OF_SKYPILOT = frozenset(
+    (
+        *("name", "workdir", "num_nodes", "resources", "envs", "secrets", "volumes"),
+        *("file_mounts", "setup", "run", "config", "service", "pool", "experimental"),
+    )
+)
+"""Keys of a task, of which none is required: https://docs.skypilot.co/en/latest/reference/yaml-spec.html"""
+_OF_DSTACK = ("task", "service", "dev-environment", "fleet", "gateway", "volume")
+"""Values of the required key `type`: https://dstack.ai/docs/reference/dstack.yml/"""
+
+
+def _of_another_tool(document: Document) -> str:
+    """Return what a document of another tool, or of a stack, is; empty if that is not known."""
+    found = document.at()
+    if not isinstance(found, dict):
+        return ""
+    if isinstance(found.get("config"), dict) and ROOT in found["config"]:
+        stack = document.path.name.removeprefix("Pulumi.").removesuffix(".yaml")
+        path = shlex.quote(str(document.path))
+        return (
+            "is a stack file, which `check` reads: "
+            f"`./trainyard check {shlex.quote(stack)} --stack-file {path}`"
+        )
+    title = _tool(found, document.path)
+    return title and f"is {title}, which is not read; `{_OWN}` creates a stack file"
+
+
+def _tool(found: Mapping[str, Any], path: Path) -> str:
+    """Return what a document is, by the keys that its tool requires; empty if none is known."""
+    group = str(found.get("apiVersion")).partition("/")[0]
+    for known, title in _GROUPS.items():
+        if f".{group}".endswith(f".{known}"):
+            return title
+    provider = found.get("provider")
+    # https://docs.ray.io/en/latest/cluster/vms/references/ray-cluster-configuration.html
+    if "cluster_name" in found and isinstance(provider, dict) and "type" in provider:
+        return "a cluster configuration of Ray"
+    groups = found.get("InstanceGroups", found.get("RestrictedInstanceGroups"))
+    # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCluster.html
+    if "ClusterName" in found and isinstance(groups, list) and "InstanceGroupName" in str(groups):
+        return "a cluster of SageMaker HyperPod"
+    if found.get("type") in _OF_DSTACK and path.name.endswith((".dstack.yml", ".dstack.yaml")):
+        return "a configuration of dstack"
+    has_command = any(isinstance(found.get(each), str) for each in ("run", "setup"))
+    if has_command and isinstance(found.get("resources"), dict) and found.keys() <= _OF_SKYPILOT:
+        return "a task of SkyPilot"
+    return ""
 
 
 _TERRAFORM = (".tf", ".tf.json", ".tfvars", ".tfvars.json", ".tfvars.example")

@@ -145,7 +145,7 @@ def import_file(
     if not any(isinstance(each, Imported) for each in read):
         if problems:
             raise UnreadableYamlError("\n".join(problem.message for problem in problems))
-        refused = "; ".join(filter(None, map(why_unread, documents)))
+        refused = "; ".join(dict.fromkeys(filter(None, map(why_unread, documents))))
         if refused:
             raise NothingReadError(f"{path}: {refused}")
         titles = ", ".join(each.title for each in FORMATS)

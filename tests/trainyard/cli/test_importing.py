@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from tests.support import live_answers
 from tests.support.import_sources import QUEUE, batch, cluster
 from tests.support.live_answers import FILE_SYSTEM, OTHER, PRIVATE, PUBLIC, file_system, managed
+from tests.support.tracked import ROOT
 from tests.trainyard.importing.live.support.live_batch import LiveAccount
 from trainyard.cli.app import app
 from trainyard.stack_files import stacks_directory
@@ -156,7 +157,7 @@ def test_lint_refuses_to_ignore_a_rule_that_does_not_exist(source: Path):
 def test_lint_says_that_a_file_is_missing_also_if_it_skips_others(tmp_path: Path):
     done = run("lint", "--skip-others", tmp_path / "missing.yaml")
     assert done.exit_code == 2
-    assert "it is not a regular file" in done.stdout
+    assert f"{tmp_path}/missing.yaml does not exist" in done.stdout
 
 
 def test_lint_answers_for_a_file_that_it_cannot_read_and_judges_the_others(
@@ -225,10 +226,10 @@ def test_a_cluster_that_the_region_does_not_have_is_refused(account: LiveAccount
     ("arguments", "said"),
     [
         ((), "name files, or a cluster of the account with --live; "),
-        (("a.yaml", "--live", "train"), "with --live, not both"),
-        (("a.yaml", "--sandbox"), "--sandbox is for --live"),
-        (("a.yaml", "--kind", "eks"), "--kind is for --live"),
-        (("a.yaml", "--adopt"), "--adopt is for --live"),
+        ((str(ROOT / "README.md"), "--live", "train"), "with --live, not both"),
+        ((str(ROOT / "README.md"), "--sandbox"), "--sandbox is for --live"),
+        ((str(ROOT / "README.md"), "--kind", "eks"), "--kind is for --live"),
+        ((str(ROOT / "README.md"), "--adopt"), "--adopt is for --live"),
         (("--live", "train", "--kind", "ecs"), "--kind is one of eks"),
     ],
 )
