@@ -136,6 +136,7 @@ class ControlPlane:
 
 class Joined:
     instance_id, node_name, joined, registered = "i-0", NODE, True, True
+    devices: dict[str, int] = {}  # noqa: RUF012 - of a class with one object
 
     def try_to_join(self) -> None: ...
     def offer_devices(self, _running: Any) -> None: ...
