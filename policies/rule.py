@@ -4,14 +4,17 @@ The docstring is the only text of a rule. Its first line says what must hold, `W
 explain it, and `Source:` lists pages; the rule links to the first one. The module path gives the
 name and the topic. The documents and the output of the pack use these fields.
 
-A check reports everything that it finds. The rule then reports an unknown value that it needed.
+A check reports everything that it finds. The rule makes one violation of what it found on one
+resource, because the engine prints each on its own: a launch template with 32 interfaces would hide
+all other violations. The rule then reports an unknown value that it needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pulumi_policy import (
     EnforcementLevel,
@@ -85,8 +88,8 @@ def resource_rule(
         if args.resource_type not in wanted:
             return
         facts = Facts(args.name, args.props)
-        for message in check(args.resource_type, facts, args.get_config()):
-            report_violation(f"{args.name}: {message}", None)
+        found = ((None, each) for each in check(args.resource_type, facts, args.get_config()))
+        _report_once(found, lambda _: args.name, report_violation)
         facts.say_what_is_undecided()
 
     fields = _fields(module, docstring, level, severity, tags, config_schema)
@@ -135,12 +138,83 @@ def stack_rule(
 
     def validate(args: StackValidationArgs, report_violation: ReportViolation) -> None:
         stack = Stack(args.resources)
-        for urn, message in check(stack, args.get_config()):
-            report_violation(f"{stack.facts_of(urn).name}: {message}", urn)
+        found = check(stack, args.get_config())
+        _report_once(found, lambda urn: stack.facts_of(urn).name, report_violation)
         stack.say_what_is_undecided()
 
     fields = _fields(module, docstring, level, severity, tags, config_schema)
     return StackValidationPolicy(**fields, validate=validate)
+
+
+Urn = TypeVar("Urn", str, None)
+
+
+def _report_once(
+    found: Iterable[tuple[Urn, str]], name_of: Callable[[Urn], str], report: ReportViolation
+) -> None:
+    """Report one violation for each resource, also if the check ends with an unknown value."""
+    faults: dict[Urn, list[str]] = {}
+    try:
+        for urn, message in found:
+            faults.setdefault(urn, []).append(message)
+    finally:
+        for urn, messages in faults.items():
+            report(f"{name_of(urn)}: {together(messages)}", urn)
+
+
+def together(messages: Iterable[str]) -> str:
+    """Return one message with all findings of a rule on a resource, in order.
+
+    Equal messages are one. Messages that differ in a few words only, such as the number of an
+    interface, are the first of them with these words of the others: `interface 1 (also 2 and 3)`.
+
+    Args:
+        messages: What is wrong, each with its fix behind a semicolon.
+    """
+    groups: list[list[list[str]]] = []
+    for message in dict.fromkeys(messages):
+        words = message.split(" ")
+        alike = next((each for each in groups if _middles([*each, words])), None)
+        if alike is None:
+            groups.append([words])
+        else:
+            alike.append(words)
+    return "; also: ".join(map(_listed, groups))
+
+
+def _listed(alike: Sequence[Sequence[str]]) -> str:
+    if len(alike) == 1:
+        return " ".join(alike[0])
+    middles = _middles(alike)
+    first = len(_shared(alike))
+    before, after = alike[0][:first], alike[0][first + len(middles[0]) :]
+    mark = next((each for each in ",:" if all(m[-1].endswith(each) for m in middles)), "")
+    named, *others = (" ".join(each).removesuffix(mark) for each in middles)
+    listed = " and ".join(filter(None, (", ".join(others[:-1]), others[-1])))
+    return " ".join([*before, named, f"(also {listed}){mark}", *after])
+
+
+def _middles(alike: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Return the words in which messages differ; empty if they are more than those that agree."""
+    first = len(_shared(alike))
+    rest = [each[first:] for each in alike]
+    last = len(_shared([each[::-1] for each in rest]))
+    while last and any(_is_open(each[: len(each) - last]) for each in rest):
+        last -= 1
+    middles = [each[: len(each) - last] for each in rest]
+    longest = max(map(len, middles))
+    return middles if all(middles) and longest < first + last and last else []
+
+
+def _shared(alike: Sequence[Sequence[str]]) -> Sequence[str]:
+    """Return the words with which all messages begin."""
+    columns = itertools.takewhile(lambda words: len(set(words)) == 1, zip(*alike, strict=False))
+    return [words[0] for words in columns]
+
+
+def _is_open(words: Sequence[str]) -> bool:
+    text = " ".join(words)
+    return text.count("(") != text.count(")")
 
 
 def _fields(

@@ -160,12 +160,12 @@ def _card_faults(interface: Placed, instance_type: InstanceType) -> Iterator[str
     card = instance_type.network_cards[index]
     if device is not None and device >= card.maximum_interfaces:
         yield (
-            f"{interface}: card {index} of {instance_type.name} has room for "
+            f"{interface}: its card of {instance_type.name} has room for "
             f"{card.maximum_interfaces} interfaces; set device_index to 0 … "
             f"{card.maximum_interfaces - 1}"
         )
     if interface.type in EFA_TYPES and interface.type not in card.interface_types:
         yield (
-            f"{interface}: card {index} of {instance_type.name} takes no {interface.type} "
+            f"{interface}: its card of {instance_type.name} takes no {interface.type} "
             f"interface; use {' or '.join(card.interface_types)} there"
         )

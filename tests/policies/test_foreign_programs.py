@@ -76,6 +76,14 @@ def test_no_rule_says_a_word_of_the_mended_twin(rules_that_speak, folder):
     assert rules_that_speak(folder, "mended.py") == {}
 
 
+@pytest.mark.parametrize("folder", SPEAKING)
+def test_a_rule_speaks_once_of_each_resource(rules_that_speak, folder):
+    """`ported` has 31 interfaces at a device that their cards do not have."""
+    for rule, messages in rules_that_speak(folder, "__main__.py").items():
+        names = [message.partition(": ")[0] for message in messages]
+        assert len(names) == len(set(names)), rule
+
+
 def test_every_program_that_is_broken_has_its_twin():
     """A configuration fixes `flat`; `test_programs.py` runs it."""
     folders = {path.parent.name for path in FOREIGN.glob("*/__main__.py")}

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import importlib.metadata
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
@@ -21,11 +22,14 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from tools.lock import PROGRAM, normalised
-from trainyard.policies.rule_names import rule_files
-from trainyard.stack_files.stacks_directory import PACK_FILE, pack_text
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
+sys.path.insert(0, str(SOURCE))  # a clone has no installed package
+
+from trainyard.policies.rule_names import rule_files  # noqa: E402
+from trainyard.stack_files.stacks_directory import PACK_FILE, pack_text  # noqa: E402
+
 ENTRY = Path("trainyard/policies/start.py")
 
 _MAIN = '''\
@@ -41,7 +45,7 @@ _README = """\
 
 A Pulumi policy pack for clusters for distributed training on AWS. It needs Python 3.11 or later.
 
-    pulumi policy install
+    pulumi install
     pulumi preview --policy-pack <this folder>
 
 or, for an organization, `pulumi policy publish <organization>`. Every rule takes
@@ -63,7 +67,7 @@ def main(arguments: list[str]) -> int:
         return 1
     sys.stdout.write(
         f"wrote {len(files)} files; continue with\n"
-        f"  cd {directory} && pulumi policy install\n"
+        f"  cd {shlex.quote(str(directory))} && pulumi install\n"
         f"  pulumi preview --policy-pack {directory}, or pulumi policy publish <organization>\n"
     )
     return 0

@@ -19,7 +19,9 @@ own program:
     pulumi preview --policy-pack policies
 
 A violation of a mandatory rule fails the preview, and `up` then creates nothing. Each message
-names the resource and the problem, and ends with the fix.
+names the resource and the problem, and ends with the fix. A rule makes one violation of all that it
+finds on one resource: findings that differ in a few words are one sentence, `network interface 1
+(also 2 and 3)`, and others follow behind `; also:`.
 
 Values that exist only after a resource is created are unknown in a preview. A rule checks what it
 can, and `up` checks again when the value is known. A mandatory rule names the missing value in an
@@ -71,9 +73,10 @@ show who created a reservation outside a placement group, so declare it yourself
     python -m tools.policies.package <folder>
 
 writes the pack into a folder: the rules, the parts of the catalog that they read, and
-`requirements.txt` with the locked versions and hashes. Run `pulumi policy install` there to create
-its environment. Then `--policy-pack <folder>` works with any program, and `pulumi policy publish`
-accepts the folder.
+`requirements.txt` with the locked versions and hashes. Run `pulumi install` there to create its
+environment. Then `--policy-pack <folder>` works with any program, and `pulumi policy publish`
+accepts the folder. [policies-for-your-program.md](policies-for-your-program.md) shows it with a
+program that is not from trainyard.
 
 ## Rules
 """

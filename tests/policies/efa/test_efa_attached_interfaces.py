@@ -33,7 +33,7 @@ CLEAN = ((PRIMARY, SECOND, instance(("primary", 0, 0), ("second", 1, 1)), *EFA_N
         pytest.param(VIOLATING[2], "attaches second, an EFA, to node", id="to-a-running-instance"),
         pytest.param(
             (PRIMARY, instance(("primary", 0, 0), instanceType="p6-b300.48xlarge")),
-            "card 0 of p6-b300.48xlarge takes no efa interface",
+            "its card of p6-b300.48xlarge takes no efa interface",
             id="card-without-efa",
         ),
         pytest.param(

@@ -44,7 +44,7 @@ def of_p5(*interfaces, instance_type="p5.48xlarge"):
         ),
         pytest.param(
             [PRIMARY, interface(1, 2)],
-            "card 1 of p5.48xlarge has room for 2 interfaces",
+            "(card 1, device 2): its card of p5.48xlarge has room for 2 interfaces",
             id="no-such-device",
         ),
         pytest.param(
@@ -68,7 +68,7 @@ def test_fails(interfaces, fault):
 def test_card_zero_of_p6_b300_carries_no_efa():
     """A13."""
     (message,) = of_p5(interface(0, 0, "efa"), instance_type="p6-b300.48xlarge")
-    assert "card 0 of p6-b300.48xlarge takes no efa interface; use interface there" in message
+    assert "its card of p6-b300.48xlarge takes no efa interface; use interface there" in message
 
 
 @pytest.mark.parametrize("layout", ["efa-only", "efa"])

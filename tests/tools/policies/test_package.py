@@ -80,7 +80,13 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path, capsys):
 
 def test_the_command_writes_the_package(tmp_path, capsys):
     assert command.main([str(tmp_path / "pack")]) == 0
-    assert "pulumi policy publish" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"cd {tmp_path / 'pack'} && pulumi install\n" in said
+    assert "pulumi policy publish" in said
+    readme = (tmp_path / "pack" / "README.md").read_text(encoding="utf-8")
+    assert "    pulumi install\n" in readme
+    # This command installs the packs of an organization: `pulumi policy install --help`.
+    assert "pulumi policy install" not in said + readme
     assert (tmp_path / "pack" / "PulumiPolicy.yaml").is_file()
 
 
