@@ -21,6 +21,7 @@ from trainyard.components.config.problems import Review
 from trainyard.components.config.stack_review import (
     review_arns,
     review_dns_names,
+    review_images,
     review_policies,
     review_verification,
 )
@@ -94,6 +95,9 @@ _ALL: frozenset[Knowledge] = frozenset({"plan", "account", "preflight"})
 CHECKS: tuple[StackCheck, ...] = (
     StackCheck(_reviewed("policies", lambda k, review: review_policies(k.config, review)), _FILE),
     StackCheck(_reviewed("ARNs", lambda k, review: review_arns(k.config, k.region, review)), _FILE),
+    StackCheck(
+        _reviewed("registries", lambda k, review: review_images(k.config, k.region, review)), _FILE
+    ),
     StackCheck(
         _reviewed("DNS names", lambda k, review: review_dns_names(k.config, k.region, review)),
         _FILE,

@@ -25,6 +25,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from trainyard.components.catalog.ecr_registries import ecr_fault
+
 DOCKER_HUB = "docker.io"
 _DOCKER_HUB_NAMES = (DOCKER_HUB, "index.docker.io", "registry-1.docker.io")
 _OFFICIAL = "library/"
@@ -169,6 +171,7 @@ def in_registry(text: str, *, starts: str) -> ImageReference:
     return found
 
 
+_ECR_EXAMPLE = "123456789012.dkr.ecr.us-west-2.amazonaws.com"
 _PUSH = f"push the image to a registry, and write REGISTRY/PATH:TAG, such as {EXAMPLE}"
 
 
@@ -252,6 +255,15 @@ def _of_registry(text: str) -> ImageReference:
         raise ImageReferenceError(
             f"has {registry!r} as its registry, which is no host name with an optional port",
             f"write REGISTRY/PATH:TAG, such as {EXAMPLE}",
+        )
+    fault = ecr_fault(registry)
+    if fault is not None:
+        why, host = fault
+        meant = f"{f'{user}@' if user else ''}{host}{separator}{remainder}" if host else ""
+        raise ImageReferenceError(
+            why,
+            f"write {meant}" if meant else f"write {_ECR_EXAMPLE}/PATH:TAG, with your account",
+            meant=meant,
         )
     name, at, digest = remainder.partition("@")
     path, colon, tag = name.partition(":")

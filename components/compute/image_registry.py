@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any
 
+from trainyard.components.catalog.ecr_registries import ecr_registry
 from trainyard.components.catalog.image_references import (
     DOCKER_HUB,
     ImageReference,
@@ -130,7 +131,7 @@ def anonymous_token(repository: str, refusal: RegistryAnswer, get: Fetch = fetch
 
 def is_public(image: str) -> bool:
     """Return whether the image is of a registry that may answer everybody: no private ECR."""
-    return ".dkr.ecr." not in _reference(image).registry
+    return ecr_registry(_reference(image).registry) is None
 
 
 def _reference(image: str) -> ImageReference:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trainyard.components.catalog.bus_bandwidth import GBIT_PER_GBYTE, bandwidth_ceiling
+from trainyard.components.catalog.ecr_registries import ecr_registry
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.config.fsx_lustre import ExistingFsxLustre
 from trainyard.components.config.named import names_in, texts_in
@@ -103,6 +104,37 @@ def review_dns_names(config: StackConfig, region: str, review: Review) -> None:
             allowed=f"{wanted}, or no `dns_name`: it is read from the account",
             remedy=review.remove_command(key),
         )
+
+
+def review_images(config: StackConfig, region: str, review: Review) -> None:
+    """Refuse images in ECR of another partition, and tell of those in another region.
+
+    Credentials of a partition are those of no other one. Pulls from another region work with the
+    role of the nodes, but not through VPC endpoints, which the checks of networks without another
+    way refuse: the sources of `trainyard.components.catalog.ecr_registries`.
+    """
+    for use in names_in(config):
+        found = ecr_registry(use.name.partition("/")[0]) if use.kind == "container-image" else None
+        if found is None or found.region == region:
+            continue
+        image = use.name.partition("/")[2]
+        here = f"{found.host(region=region)}/{image}"
+        if partition(found.region) != partition(region):
+            review.refuse(
+                use.key,
+                f"is in ECR of {found.region}, whose partition {partition(found.region)} does not "
+                f"know the roles of {partition(region)}, so that no node could pull it",
+                found=use.name,
+                allowed=f"an image in ECR of {region}, or in a public registry",
+                remedy=f"push the image to {region} (as {here})",
+            )
+        else:
+            review.note(
+                f"{use.key}: {use.name} is in ECR of {found.region}, and the stack in {region}: "
+                "every node pulls it through the internet gateway, which is slower, costs transfer "
+                "between regions and does not work through VPC endpoints; replicate it (`aws ecr "
+                f"put-replication-configuration`), and write {here}"
+            )
 
 
 def review_policies(config: StackConfig, review: Review) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from trainyard.components.account.check import Check, Finding, Subject
 from trainyard.components.account.facts import AccountFacts
 from trainyard.components.account.known import Known
+from trainyard.components.catalog.ecr_registries import EXAMPLE_ACCOUNTS, ecr_registry
 from trainyard.components.compute.facts import PlacementGroupFacts
 from trainyard.components.config.fsx_lustre import DataRepository, NewFsxLustre
 from trainyard.components.config.named import Named
@@ -211,6 +212,14 @@ def container_image_warnings(
     use: Named, found: ContainerImageFacts | None, context: NamedContext
 ) -> Iterator[str]:
     """Yield that jobs would fail to pull the image."""
+    registry = ecr_registry(use.name.partition("/")[0])
+    account = context.facts.account_id
+    if registry is not None and account not in ("", registry.account):
+        said = f", whose repository policy must allow account {account} to pull it"
+        if registry.account in EXAMPLE_ACCOUNTS:
+            own = registry.host(account=account)
+            said = f", which is an example of AWS's documentation: write {own}"
+        yield f"{use.key}: {use.name} is in the registry of account {registry.account}{said}"
     if found is None:
         yield (
             f"{use.key}: ECR has no image {use.name}; jobs fail with CannotPullContainerError "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -12,6 +11,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from trainyard.components.account.reader import AccountReader, AccountUnreachableError
+from trainyard.components.catalog.ecr_registries import ecr_registry
 from trainyard.components.catalog.image_references import (
     ImageReference,
     ImageReferenceError,
@@ -34,7 +34,6 @@ from trainyard.components.named.facts import (
     WorkspaceFacts,
 )
 from trainyard.components.naming import (
-    dns_suffix,
     is_customer_policy,
     managed_policy_arns,
     partition,
@@ -309,10 +308,10 @@ def private_image(image: str, region: str) -> ImageReference | None:
         found = parsed(image)
     except ImageReferenceError:
         return None
-    wanted = rf"\d{{12}}\.dkr\.ecr\.{re.escape(region)}\.{re.escape(dns_suffix(region))}"
-    if isinstance(found, ImageReference) and re.fullmatch(wanted, found.registry):
-        return found
-    return None
+    if not isinstance(found, ImageReference):
+        return None
+    registry = ecr_registry(found.registry)
+    return found if registry is not None and registry.region == region else None
 
 
 def account_of(image: ImageReference) -> str:

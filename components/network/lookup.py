@@ -357,8 +357,8 @@ UNKNOWN_MODE = "without an availability mode"
 def _nat(answer: Mapping[str, Any]) -> LayoutNat:
     addresses = answer.get("NatGatewayAddresses", [])
     # Without an availability mode in the answer, the provider reads neither subnet nor address, and
-    # its preview replaces the gateway: `resourceNATGatewayRead` of hashicorp/terraform-provider-aws,
-    # internal/service/ec2/vpc_nat_gateway.go.
+    # its preview replaces the gateway: `resourceNATGatewayRead` in
+    # https://github.com/hashicorp/terraform-provider-aws, internal/service/ec2/vpc_nat_gateway.go
     mode = answer.get("AvailabilityMode", UNKNOWN_MODE)
     kind = (answer.get("ConnectivityType", "public"), mode)
     return LayoutNat(

@@ -32,6 +32,7 @@ from trainyard.components.config.storage import THROUGHPUTS_MBPS, NewFsxOpenZfs
 from trainyard.components.named.derived_names import has_flow_logs, review_names
 from trainyard.components.network.vpc_review import review_existing_vpc, review_new_vpc
 from trainyard.components.parallelcluster.node_metrics import metrics_endpoints, note_ssm_agent
+from trainyard.components.parallelcluster.node_scripts import review_pyxis
 from trainyard.components.tagging import common_tags
 
 # ParallelCluster requirements for a new VPC, except its addresses.
@@ -124,6 +125,7 @@ def review_cluster(
     else:
         review_existing_vpc(config.network, review)
     _review_image(config.architecture, review)
+    review_pyxis(config, review)
     _review_deployment(config.architecture, review)
     _note_open_zfs(config, region, review)
     _note_capacity(config, now, review)

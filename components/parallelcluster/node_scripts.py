@@ -190,6 +190,57 @@ def review_access(
             review.note(f"{at}: `{script}` already runs at {first[script]}; remove one of the two")
 
 
+def review_pyxis(config: ParallelClusterStackConfig, review: Review) -> None:
+    """Refuse or note Pyxis on the head node or on queues only.
+
+    The script of the head node gives Slurm the plugin, which adds `--container-image` to `srun`
+    and `sbatch`; that of a queue configures Enroot, which starts the containers on its nodes. A
+    script of the user, or an own AMI, can do either.
+    https://docs.aws.amazon.com/parallelcluster/latest/ug/pyxis-v3.html
+    https://github.com/NVIDIA/pyxis#setup
+    """
+    architecture = config.architecture
+    head_node = _pyxis_of(architecture.head_node, own_ami=bool(architecture.custom_ami_id))
+    queues = {
+        name: _pyxis_of(queue, own_ami=bool(queue.custom_ami_id or architecture.custom_ami_id))
+        for name, queue in architecture.queues.items()
+    }
+    having = [name for name, has in queues.items() if has]
+    lacking = [name for name, has in queues.items() if has is False]
+    add = "add `{{script: pyxis}}` to {}.custom_actions.on_node_configured"
+    if head_node is False and having:
+        review.refuse(
+            "architecture.head_node.custom_actions.on_node_configured",
+            f"has no `pyxis`, which queue {', '.join(having)} has: Slurm would not load the "
+            "plugin, and `srun --container-image` would be an unknown option",
+            allowed="`pyxis` on the head node and on the queues, or on neither",
+            remedy=add.format("architecture.head_node"),
+        )
+    elif head_node and lacking and len(lacking) == len(queues):
+        at = f"architecture.queues.{lacking[0]}"
+        review.refuse(
+            f"{at}.custom_actions.on_node_configured",
+            "has no `pyxis`, which the head node has, and neither has any other queue: Slurm loads "
+            "the plugin on nodes without Enroot's directories, and no container starts",
+            allowed="`pyxis` on the head node and on the queues, or on neither",
+            remedy=f"{add.format(at)}, or remove it from the head node",
+        )
+    elif head_node and lacking:
+        review.note(
+            f"architecture.queues: {', '.join(lacking)} has no `pyxis`, which the head node has: "
+            f"jobs with a container image fail there; "
+            f"{add.format(f'architecture.queues.{lacking[0]}')}"
+        )
+
+
+def _pyxis_of(node: HeadNode | Queue, *, own_ami: bool) -> bool | None:
+    """Return whether a node has Pyxis; None if a script of the user or an own AMI may have it."""
+    scripts = {given.script for _, given in _scripts_of("", node)}
+    if any(takes_own_directory(script) for script in scripts):
+        return True
+    return None if own_ami or scripts - POST_INSTALL_SCRIPTS.keys() else False
+
+
 def _scripts_of(key: str, node: HeadNode | Queue) -> Iterator[tuple[str, Script]]:
     actions = node.custom_actions
     for event, scripts in (

@@ -83,3 +83,21 @@ def test_an_archived_image_is_told_with_the_command_that_restores_it():
     found = {("container-image", image): ContainerImageFacts(status="ARCHIVED")}
     (told,) = [each for each in in_batch(raw, found).warnings if "ARCHIVED" in each]
     assert "update-image-storage-class" in told
+
+
+@pytest.mark.parametrize(
+    ("account", "said"),
+    [
+        ("123456789012", None),
+        ("210987654321", "must allow account 123456789012"),
+        ("111122223333", "write 123456789012.dkr.ecr.us-west-2.amazonaws.com"),
+    ],
+)
+def test_an_image_of_another_account_is_told(account, said):
+    image = f"{account}.dkr.ecr.us-west-2.amazonaws.com/training:1.0"
+    own = {"compute_environment": "p4d", "image": image, "command": ["true"]}
+    raw = raw_config(P4D, architecture__job_definitions={"own": own})
+    found = in_batch(raw, {("container-image", image): ContainerImageFacts()})
+    told = [each for each in found.warnings if "in the registry of account" in each]
+    assert len(told) == (said is not None)
+    assert said is None or said in told[0]

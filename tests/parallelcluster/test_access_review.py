@@ -27,9 +27,11 @@ def test_a_script_is_an_object_that_runs_on_the_nodes(
 ):
     """PCx-07."""
     actions = {"on_node_configured": [{"script": script}]}
+    # Pyxis is on the head node and on queues, or on neither.
+    nodes = ("architecture.head_node", QUEUE) if script == "pyxis" else (where,)
     raw = raw_g4dn(
         architecture__operating_system=system,
-        **{f"{where.replace('.', '__')}__custom_actions": actions},
+        **{f"{each.replace('.', '__')}__custom_actions": actions for each in nodes},
     )
     key = f"{where}.custom_actions.on_node_configured[0].script"
     assert list(refusals(raw)) == [key] * refused
@@ -193,7 +195,11 @@ def test_pyxis_gets_no_directory_with_other_files(
 )
 def test_other_directories_and_scripts_are_accepted(script: str, arguments: list[str]) -> None:
     actions = {"on_node_configured": [{"script": script, "arguments": arguments}]}
-    raw = raw_g4dn(storage={"data": SHARED}, architecture__queues__compute__custom_actions=actions)
+    raw = raw_g4dn(
+        storage={"data": SHARED},
+        architecture__head_node__custom_actions=actions,
+        architecture__queues__compute__custom_actions=actions,
+    )
     assert not refusals(raw)
 
 
@@ -231,3 +237,55 @@ def test_a_built_in_script_has_no_digest_of_the_user():
     actions = {"on_node_configured": [{"script": "docker", "sha256": DIGEST}]}
     problems = refusals(raw_g4dn(architecture__queues__compute__custom_actions=actions))
     assert list(problems) == [f"{QUEUE}.custom_actions.on_node_configured[0].sha256"]
+
+
+AWS_PYXIS = (
+    "https://raw.githubusercontent.com/aws-samples/aws-parallelcluster-post-install-scripts/main/"
+    "pyxis/postinstall.sh"
+)
+
+
+@pytest.mark.parametrize(
+    ("head_node", "queue", "refused"),
+    [
+        ([], [], None),
+        (["pyxis"], ["pyxis"], None),
+        ([AWS_PYXIS], ["pyxis"], None),
+        ([], ["pyxis"], "architecture.head_node"),
+        (["docker"], ["pyxis"], "architecture.head_node"),
+        (["pyxis"], [], QUEUE),
+        (["https://example.org/setup.sh"], ["pyxis"], None),
+        (["pyxis"], ["https://example.org/setup.sh"], None),
+    ],
+)
+def test_pyxis_is_on_the_head_node_and_on_queues(head_node, queue, refused):
+    """The plugin of Slurm is the head node's, the containers of Enroot are those of the queue."""
+    raw = raw_g4dn(
+        architecture__head_node__custom_actions=_configured(head_node),
+        architecture__queues__compute__custom_actions=_configured(queue),
+    )
+    wanted = [f"{refused}.custom_actions.on_node_configured"] if refused else []
+    assert list(refusals(raw)) == wanted
+
+
+def test_a_queue_without_pyxis_beside_one_that_has_it_is_told():
+    other = raw_g4dn()["architecture"]["queues"]["compute"]
+    raw = raw_g4dn(
+        architecture__head_node__custom_actions=_configured(["pyxis"]),
+        architecture__queues__compute__custom_actions=_configured(["pyxis"]),
+        architecture__queues__cpu=other,
+    )
+    assert not refusals(raw)
+    assert "cpu has no `pyxis`" in notes(raw)
+
+
+def test_an_own_image_may_have_pyxis():
+    raw = raw_g4dn(
+        architecture__custom_ami_id="ami-0123456789abcdef0",
+        architecture__queues__compute__custom_actions=_configured(["pyxis"]),
+    )
+    assert not refusals(raw)
+
+
+def _configured(scripts: list[str]) -> dict[str, object]:
+    return {"on_node_configured": [{"script": each} for each in scripts]}
