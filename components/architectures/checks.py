@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from trainyard.components.account.check import Check, Finding
 from trainyard.components.account.known import Knowledge, Known
 from trainyard.components.architectures.registry import account_of
+from trainyard.components.capacity.block_times import review_block_times
 from trainyard.components.config.problems import Review
 from trainyard.components.config.stack_review import (
     review_arns,
@@ -95,6 +96,7 @@ _ALL: frozenset[Knowledge] = frozenset({"plan", "account", "preflight"})
 CHECKS: tuple[StackCheck, ...] = (
     StackCheck(_reviewed("policies", lambda k, review: review_policies(k.config, review)), _FILE),
     StackCheck(_reviewed("ARNs", lambda k, review: review_arns(k.config, k.region, review)), _FILE),
+    StackCheck(_reviewed("times", lambda k, review: review_block_times(k.config, review)), _FILE),
     StackCheck(
         _reviewed("registries", lambda k, review: review_images(k.config, k.region, review)), _FILE
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from trainyard.components.account.check import Check
@@ -14,16 +15,17 @@ from trainyard.components.config.reservations import CapacityBlock
 from trainyard.components.config.stack import StackConfig
 
 
-def start_problems(given: StackConfig, facts: AccountFacts) -> Iterator[Problem]:
-    """Yield starts earlier than that of the block, when EC2 launches nothing into it yet.
+def start_problems(given: StackConfig, facts: AccountFacts, now: datetime) -> Iterator[Problem]:
+    """Yield starts earlier than that of a block which has not started.
 
+    Nodes would launch when EC2 launches nothing into it yet.
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-using.html
     """
     for name, asked in given.reservations.items():
         if not isinstance(asked, CapacityBlock) or asked.starts_at is None:
             continue
         for found in reservations_of_kind(asked, facts):
-            if found.starts_at is not None and asked.starts_at < found.starts_at:
+            if found.starts_at is not None and max(now, asked.starts_at) < found.starts_at:
                 yield Problem(
                     path=f"{ROOT}.reservations.{name}.starts_at",
                     found=str(asked.starts_at),
@@ -61,5 +63,5 @@ def provenance_problems(given: StackConfig, facts: AccountFacts) -> Iterator[Pro
 def stated_reservation_checks(known: Known[Any, Any]) -> Iterator[Check]:
     """Yield the checks of start and provenance in the original stack file."""
     given, facts = known.given, known.facts
-    problems = [*start_problems(given, facts), *provenance_problems(given, facts)]
+    problems = [*start_problems(given, facts, known.now), *provenance_problems(given, facts)]
     yield Check("values of reservations", problems)

@@ -23,7 +23,12 @@ from trainyard.components.config.node_pool import (
     Pool,
     pool_of,
 )
-from trainyard.components.config.stack import Architecture, PlacedStackConfig, StackConfig
+from trainyard.components.config.stack import (
+    Architecture,
+    JobLimit,
+    PlacedStackConfig,
+    StackConfig,
+)
 
 # https://docs.aws.amazon.com/batch/latest/APIReference/API_CreateJobQueue.html, `jobQueueName`:
 # 128 characters, including Pulumi's random suffix and the name of the stack.
@@ -274,6 +279,26 @@ class BatchArchitecture(Architecture):
         """Return the ids of the AMIs in the stack file."""
         named = (each.custom_ami_id for each in self.compute_environments.values())
         return tuple(dict.fromkeys(image_id for image_id in named if image_id is not None))
+
+    @override
+    def job_limits(self) -> tuple[JobLimit, ...]:
+        """Return the timeouts of job definitions."""
+        environments = self.compute_environments.items()
+        return tuple(
+            JobLimit(
+                f"architecture.job_definitions.{name}.timeout_minutes",
+                definition.timeout_minutes,
+                tuple(
+                    dict.fromkeys(
+                        each.purchase_option
+                        for entry, each in environments
+                        if each.pool_named(entry) == definition.compute_environment
+                    )
+                ),
+            )
+            for name, definition in self.job_definitions.items()
+            if definition.timeout_minutes is not None
+        )
 
 
 class GivenBatchStack(StackConfig):

@@ -126,7 +126,7 @@ def _explain(raw: Any, at: _Location, value: Any, text: str | None) -> Problem |
     is_key = at[-1:] == ("[key]",)
     place = None if is_key else place_at(GivenStack, raw, at)
     if not is_key and (place is None or not place.is_text):
-        return None
+        return _misread_number(path_of(at), value, text)
     quoted = f'"{text}"' if text is not None else "the text"
     return Problem(
         path=path_of((*at[:-1], _plain(value)) if is_key else at),
@@ -137,6 +137,37 @@ def _explain(raw: Any, at: _Location, value: Any, text: str | None) -> Problem |
         found=text if text is not None else value,
         allowed="text in quotes",
         remedy=f"write it in quotes in the stack file: {quoted}",
+    )
+
+
+_ODD_NUMBERS = (
+    (re.compile(r"[-+]?0o?[0-7_]+"), "the octal number"),
+    (re.compile(r"[-+]?0x[0-9a-fA-F_]+"), "the hexadecimal number"),
+    (re.compile(r"[-+]?0b[01_]+"), "the binary number"),
+    (re.compile(r"[-+]?0\d[\d_]*"), "the decimal number"),
+    (re.compile(r"[-+]?\d[\d_]*_[\d_]*(?:\.\d*)?"), "the number"),
+)
+"""Spellings of numbers of which readers of YAML make different ones, or a text, by the first that
+matches: https://yaml.org/type/int.html (1.1) and https://yaml.org/spec/1.2.2/#10214-integer"""
+
+
+def _misread_number(path: str, value: object, text: str | None) -> Problem | None:
+    """Return the problem of a number in a spelling that means another one, or text, elsewhere."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or text is None:
+        return None
+    kind = next((kind for spelling, kind in _ODD_NUMBERS if spelling.fullmatch(text)), None)
+    if kind is None or text == "0":
+        return None
+    digits = text.replace("_", "").lstrip("+-0")
+    meant = digits if re.fullmatch(r"\d+", digits, re.ASCII) and text[:1] not in "-" else ""
+    other = f"{meant}, or {show(value)}" if meant and meant != str(value) else show(value)
+    return Problem(
+        path=path,
+        problem=f"is a spelling that YAML reads as {kind} {show(value)}, and other readers of YAML "
+        "as another one or as text",
+        found=text,
+        allowed="a decimal number without leading zeros, prefixes and underscores",
+        remedy=f"write {other}",
     )
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -32,7 +33,12 @@ from trainyard.components.config.node_pool import (
     Pool,
     RootVolume,
 )
-from trainyard.components.config.stack import Architecture, PlacedStackConfig, StackConfig
+from trainyard.components.config.stack import (
+    Architecture,
+    JobLimit,
+    PlacedStackConfig,
+    StackConfig,
+)
 from trainyard.components.config.storage_fields import BUCKET, NOT_IN_PATHS
 
 # Field types of the ParallelCluster architecture: names, ids and URLs with their forms.
@@ -399,6 +405,26 @@ class Deployment(StrictModel):
     """Minutes after which CloudFormation fails the creation of the cluster."""
 
 
+_SLURM_TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?", re.ASCII)
+
+
+def _slurm_minutes(text: str) -> float | None:
+    """Return the minutes of a time limit; None of UNLIMITED and of what Slurm does not read.
+
+    https://slurm.schedmd.com/slurm.conf.html, `MaxTime`: minutes, minutes:seconds,
+    hours:minutes:seconds, days-hours, days-hours:minutes and days-hours:minutes:seconds.
+    """
+    found = _SLURM_TIME.fullmatch(text.strip())
+    if found is None:
+        return None
+    days, first, second, third = (int(part) if part else None for part in found.groups())
+    if days is not None:
+        return ((days * 24 + (first or 0)) * 60 + (second or 0)) + (third or 0) / 60
+    if third is not None:
+        return (first or 0) * 60 + (second or 0) + third / 60
+    return (first or 0) + (second or 0) / 60
+
+
 class ParallelClusterArchitecture(Architecture):
     """A Slurm cluster that AWS ParallelCluster deploys."""
 
@@ -518,6 +544,26 @@ class ParallelClusterArchitecture(Architecture):
         """Return the name of the head node's key pair, if any."""
         name = self.head_node.ssh.key_name
         return frozenset() if name is None else frozenset({name})
+
+    @override
+    def job_limits(self) -> tuple[JobLimit, ...]:
+        """Return the time limits of the partitions of queues."""
+        return tuple(
+            JobLimit(
+                f"architecture.queues.{name}.slurm_settings.{parameter}",
+                minutes,
+                tuple(
+                    dict.fromkeys(
+                        each.purchase_option or queue.purchase_option
+                        for each in queue.compute_resources.values()
+                    )
+                ),
+            )
+            for name, queue in self.queues.items()
+            for parameter, value in queue.slurm_settings.items()
+            if parameter.lower() in ("maxtime", "defaulttime")
+            and (minutes := _slurm_minutes(value)) is not None
+        )
 
     @override
     def image_ids(self) -> tuple[str, ...]:

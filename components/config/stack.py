@@ -2,7 +2,7 @@
 
 import re
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import BeforeValidator, Field
 
@@ -123,6 +123,16 @@ class RuleSettings(StrictModel):
 # stack's own is imported. Shared code reads what `Architecture` has.
 
 
+class JobLimit(NamedTuple):
+    """A time limit of jobs."""
+
+    key: str
+    """Key in the stack file, relative to `trainyard:cluster`."""
+    minutes: float
+    purchase_options: tuple[str, ...]
+    """Those of the nodes that the jobs run on, each once."""
+
+
 class Architecture(StrictModel):
     """What shared code reads of an architecture."""
 
@@ -168,6 +178,10 @@ class Architecture(StrictModel):
 
     def image_ids(self) -> tuple[str, ...]:
         """Return the ids of the AMIs in the stack file."""
+        return ()
+
+    def job_limits(self) -> tuple[JobLimit, ...]:
+        """Return the time limits of jobs in the stack file."""
         return ()
 
 

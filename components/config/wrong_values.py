@@ -234,6 +234,8 @@ def explain_kind(finding: SchemaError) -> list[Problem]:
 def explain_type(finding: SchemaError) -> list[Problem]:
     """Return the problem of a value of another type than the required one."""
     expected = TYPES[finding.error["type"]]
+    if expected == "a whole number" and _base_60(finding.found) is not None:
+        return [_sexagesimal(finding)]
     return [
         Problem(
             path=finding.path,
@@ -243,6 +245,37 @@ def explain_type(finding: SchemaError) -> list[Problem]:
             remedy=_type_remedy(finding, expected),
         )
     ]
+
+
+def _base_60(found: object) -> int | None:
+    """Return the number that YAML 1.1 makes of digits with colons, such as 90 of `1:30`.
+
+    https://yaml.org/type/int.html, base 60; the engine and YAML 1.2 read text.
+    """
+    if not isinstance(found, str) or not re.fullmatch(r"\d+(?::[0-5]?\d)+", found, re.ASCII):
+        return None
+    number = 0
+    for part in found.split(":"):
+        number = number * 60 + int(part)
+    return number
+
+
+def _sexagesimal(finding: SchemaError) -> Problem:
+    number = _base_60(finding.found)
+    return Problem(
+        path=finding.path,
+        problem=(
+            f"is not a whole number: YAML 1.1 reads it as {number} (base 60), and the engine, as "
+            "YAML 1.2, as text"
+        ),
+        found=finding.found,
+        allowed="a whole number, in the unit of the key",
+        remedy=(
+            finding.set_to(str(number))
+            if solves(finding, str(number))
+            else "write the number in the unit of the key"
+        ),
+    )
 
 
 def _type_remedy(finding: SchemaError, expected: str) -> str:

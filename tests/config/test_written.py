@@ -96,8 +96,56 @@ def test_what_looks_like_a_number_or_a_time_and_is_none_is_text(text: str, tmp_p
     assert problems(stack_file(tmp_path, tags=f"team: {text}")) == {}
 
 
-def test_a_number_may_be_written_in_any_base_where_a_number_is_wanted(tmp_path: Path) -> None:
+def test_a_boolean_may_be_written_in_capitals(tmp_path: Path) -> None:
     assert problems(stack_file(tmp_path, flag="True")) == {}
+
+
+def budget(path: Path, written: str) -> Problem | None:
+    """Return the problem of a number that is written in a way."""
+    text = STACK.format(tags="", flag="true") + f"    budget: {{monthly_usd: {written}}}\n"
+    file = path / "Pulumi.mine.yaml"
+    file.write_text(text, encoding="utf-8")
+    return problems(find_stack_file("mine", path=file)).get("budget.monthly_usd")
+
+
+@pytest.mark.parametrize(
+    ("written", "read", "remedy"),
+    [
+        ("010", "the octal number 8", "write 10, or 8"),
+        ("0100", "the octal number 64", "write 100, or 64"),
+        ("08", "the decimal number 8", "write 8"),
+        ("0o10", "the octal number 8", "write 8"),
+        ("0x10", "the hexadecimal number 16", "write 16"),
+        ("0b11", "the binary number 3", "write 3"),
+        ("1_000", "the number 1000", "write 1000"),
+        ("+010", "the octal number 8", "write 10, or 8"),
+    ],
+)
+def test_a_number_that_readers_of_yaml_differ_about_is_refused(
+    written: str, read: str, remedy: str, tmp_path: Path
+) -> None:
+    """What the engine reads: https://yaml.org/type/int.html, and go-yaml for `08`."""
+    found = budget(tmp_path, written)
+    assert found is not None
+    assert read in found.problem
+    assert (found.found, found.remedy) == (written, remedy)
+
+
+@pytest.mark.parametrize("written", ["10", "1000", "+5", "10.0", "1e3"])
+def test_a_number_that_all_readers_of_yaml_read_alike_is_accepted(
+    written: str, tmp_path: Path
+) -> None:
+    assert budget(tmp_path, written) is None
+
+
+@pytest.mark.parametrize(("written", "number"), [("1:30", "90"), ("1:00:00", "3600")])
+def test_digits_with_colons_are_no_number_and_their_value_in_base_60_is_told(
+    written: str, number: str, tmp_path: Path
+) -> None:
+    found = budget(tmp_path, written)
+    assert found is not None
+    assert f"as {number} (base 60)" in found.problem
+    assert found.remedy.endswith(f"monthly_usd' {number}")
 
 
 def test_a_file_that_was_completed_is_compared_as_it_was_written(tmp_path: Path) -> None:
