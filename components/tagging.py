@@ -32,6 +32,32 @@ OWN_TAGS = 10
 MAX_KEY_LENGTH = 128
 MAX_VALUE_LENGTH = 256
 
+_CONTROLLERS = {
+    "kubernetes.io/cluster/": "the load balancer controller",
+    "kubernetes.io/role/": "the load balancer controller",
+    "kubernetes.io/created-for/": "the EBS CSI driver",
+    "KubernetesCluster": "the cloud provider of AWS",
+    "elbv2.k8s.aws/": "the load balancer controller",
+    "ingress.k8s.aws/": "the load balancer controller",
+    "service.k8s.aws/": "the load balancer controller",
+    "ebs.csi.aws.com/": "the EBS CSI driver",
+    "eks:": "EKS",
+    "karpenter.sh/managed-by": "Karpenter",
+    "karpenter.sh/nodeclaim": "Karpenter",
+    "karpenter.sh/nodepool": "Karpenter",
+    "karpenter.k8s.aws/": "Karpenter",
+    "AWSBatchServiceTag": "AWS Batch",
+}
+"""Controllers, by the begin of tag keys with which they mark what they own. A security group too
+many with `kubernetes.io/cluster/` is an error of the load balancer controller, for example.
+
+Sources:
+    https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/deploy/subnet_discovery/
+    https://docs.aws.amazon.com/eks/latest/userguide/eks-using-tags.html
+    https://github.com/kubernetes-sigs/aws-ebs-csi-driver/blob/master/docs/tagging.md
+    https://karpenter.sh/docs/concepts/nodeclasses/#spectags
+    https://docs.aws.amazon.com/batch/latest/userguide/using-tags.html
+"""
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9 +\-=._:/@]")
 _NOT_IN_TAGS_OF_ROLES = re.compile(r"[^\w +\-=.:/@]")
 _HASH_DIGITS = 16
@@ -86,6 +112,9 @@ def tag_fault(key: str, value: str) -> str | None:
     """Return why every service of AWS would refuse a user tag, or None."""
     if key.lower().startswith("aws:"):
         return "begins with `aws:`, which AWS keeps for itself"
+    owner = next((owner for start, owner in _CONTROLLERS.items() if key.startswith(start)), None)
+    if owner is not None:
+        return f"{owner} finds its own resources by; on every resource of the stack it is wrong"
     if key in {CLUSTER_TAG, RESOURCE_TAG, NODE_METRICS_TAG}:
         return "is set by the program itself"
     if len(key) > MAX_KEY_LENGTH:

@@ -44,6 +44,7 @@ from trainyard.components.eks.file_system_check import (
     file_system_warnings,
 )
 from trainyard.components.eks.lookup import addon_offer_readings, look_up_cluster, look_up_versions
+from trainyard.components.eks.manifest_review import namespace_problems
 from trainyard.components.eks.node_group_plan import EC2_LINUX, is_node_role_of
 from trainyard.components.eks.plan import EksPlan
 from trainyard.components.eks.version_check import (
@@ -504,6 +505,11 @@ class EksAccount(AccountPart[EksStackConfig, EksPlan]):
         yield Check("images of pods", egress_problems(plan, facts), [IMAGES_OF_PODS])
         storage = file_system_plan_problems(plan, facts, stack_file=known.stack_file)
         yield Check("file systems", storage)
+        if facts.cluster is None and facts.could_read("eks:DescribeCluster"):
+            spaces = namespace_problems(
+                known.config, plan.file_systems, stack_file=known.stack_file
+            )
+            yield Check("namespaces", spaces)
 
     @override
     def quota_needs(self, plan: EksPlan) -> Iterator[Need]:

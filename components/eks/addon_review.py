@@ -118,6 +118,7 @@ def review_addons(config: EksStackConfig, review: Review) -> None:
     _review_auto_repair(architecture, review)
     _review_observability(config, review)
     _review_kueue(architecture, review)
+    _review_versions_of_others(config, review)
     for name, group in architecture.node_groups.items():
         _review_taints(name, group, config, review)
 
@@ -236,6 +237,21 @@ def _review_kueue(architecture: EksArchitecture, review: Review) -> None:
             allowed="false",
             remedy=review.set_command(f"{_ADDONS}.kueue", "false"),
         )
+
+
+def _review_versions_of_others(config: EksStackConfig, review: Review) -> None:
+    """Refuse versions of add-ons that are not installed."""
+    for addon in EKS_ADDONS:
+        version = config.architecture.addons.versions.get(addon.name)
+        if version is not None and not addon.wanted(config):
+            review.refuse(
+                f"{KEY}.{addon.name}",
+                "has no effect: the add-on is not installed",
+                found=version,
+                allowed=f"no version of {addon.name}, or the add-on",
+                remedy=f"{review.remove_command(f'{KEY}.{addon.name}')}; or install the add-on: "
+                f"{review.set_command(f'{_ADDONS}.{addon.key}', 'true')}",
+            )
 
 
 def _review_taints(name: str, group: NodeGroup, config: EksStackConfig, review: Review) -> None:

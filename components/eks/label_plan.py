@@ -20,7 +20,6 @@ from trainyard.components.config.stack_review import REQUIRED
 
 LONGEST_KEY = 63
 MOST_TAINTS = 50
-_EKS_NAMESPACE = "eks.amazonaws.com"
 _KUBERNETES_NAMESPACES = ("kubernetes.io", "k8s.io")
 _KUBELET_NAMESPACES = ("kubelet.kubernetes.io", "node.kubernetes.io")
 _KUBELET_LABELS = frozenset(
@@ -37,6 +36,38 @@ _KUBELET_LABELS = frozenset(
         "beta.kubernetes.io/os",
     }
 )
+_CONTROLLERS = {
+    "kubernetes.io/hostname": "the kubelet",
+    "kubernetes.io/arch": "the kubelet",
+    "kubernetes.io/os": "the kubelet",
+    "topology.kubernetes.io/region": "the cloud provider of AWS",
+    "topology.kubernetes.io/zone": "the cloud provider of AWS",
+    "failure-domain.beta.kubernetes.io/region": "the cloud provider of AWS",
+    "failure-domain.beta.kubernetes.io/zone": "the cloud provider of AWS",
+    "node.kubernetes.io/instance-type": "the cloud provider of AWS",
+    "node.kubernetes.io/exclude-from-external-load-balancers": "the load balancer controller",
+    "beta.kubernetes.io/arch": "the kubelet",
+    "beta.kubernetes.io/instance-type": "the cloud provider of AWS",
+    "beta.kubernetes.io/os": "the kubelet",
+    "topology.k8s.aws": "the cloud provider of AWS",
+    "eks.amazonaws.com": "EKS",
+    "karpenter.sh": "Karpenter",
+    "karpenter.k8s.aws": "Karpenter",
+    "topology.ebs.csi.aws.com": "the EBS CSI driver",
+    "vpc.amazonaws.com": "the VPC resource controller, or this program,",
+    "trainyard.dev": "this program",
+}
+"""Controllers, by the label or the namespace of labels that they own on nodes.
+
+Sources:
+    https://kubernetes.io/docs/reference/labels-annotations-taints/
+    https://karpenter.sh/docs/concepts/scheduling/#well-known-labels
+    https://docs.aws.amazon.com/eks/latest/userguide/node-topology.html
+    https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html, `labels`
+"""
+_OF_USERS = frozenset({"karpenter.sh/controller"})
+"""Labels of these namespaces that users set: the nodes for the pods of Karpenter itself, in
+https://github.com/terraform-aws-modules/terraform-aws-eks, `examples/karpenter`."""
 
 
 def review_labels(review: Review, key: str, labels: Mapping[str, str]) -> None:
@@ -51,8 +82,33 @@ def review_labels(review: Review, key: str, labels: Mapping[str, str]) -> None:
                 ),
                 found=label,
                 allowed="labels of your own namespace, or of node.kubernetes.io",
-                remedy="rename the label, for example to `example.com/…`",
+                remedy=_renamed(key, label, review),
             )
+        elif owner := _owner(label):
+            review.refuse(
+                f"{key}.labels",
+                f"has a label that {owner} owns: it writes or removes the label, or takes the "
+                "nodes for its own",
+                found=label,
+                allowed="labels of your own namespace",
+                remedy=_renamed(key, label, review),
+            )
+
+
+def _renamed(key: str, label: str, review: Review) -> str:
+    remove = review.remove_command(f'{key}.labels["{label}"]')
+    return f"{remove}, and give the label another name, such as `example.com/…`"
+
+
+def _owner(label: str) -> str | None:
+    """Return the controller that sets and removes a label of nodes, or None."""
+    if label in _OF_USERS:
+        return None
+    namespace = label.rpartition("/")[0]
+    for parent, owner in _CONTROLLERS.items():
+        if label == parent or _within(namespace, (parent,)):
+            return owner
+    return None
 
 
 def kubelet_may_set(label: str) -> bool:
@@ -76,10 +132,8 @@ def review_managed(
         https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html, `labels`
         https://docs.aws.amazon.com/eks/latest/APIReference/API_Taint.html
         https://docs.aws.amazon.com/eks/latest/userguide/node-taints-managed-node-groups.html
-        https://github.com/aws/containers-roadmap/issues/1451, for the reserved prefix
     """
     long = [each for each in (*labels, *(taint.key for taint in taints)) if len(each) > LONGEST_KEY]
-    reserved = [each for each in labels if _within(each.rpartition("/")[0], (_EKS_NAMESPACE,))]
     empty = [each for each, value in labels.items() if not value]
     for found, problem, allowed, remedy in (
         (
@@ -87,12 +141,6 @@ def review_managed(
             f"has a key of more than {LONGEST_KEY} characters, which EKS refuses",
             f"keys of at most {LONGEST_KEY} characters, a prefix included",
             "shorten the key",
-        ),
-        (
-            reserved,
-            f"has a label of {_EKS_NAMESPACE}, which EKS refuses because it sets these itself",
-            "labels of your own namespace",
-            "rename the label, for example to `example.com/…`",
         ),
         (
             empty,

@@ -29,6 +29,11 @@ from trainyard.components.eks.cluster_review import (
     review_public_images,
 )
 from trainyard.components.eks.label_plan import review_labels, review_managed
+from trainyard.components.eks.manifest_review import (
+    review_claims,
+    review_collectors,
+    review_manifests,
+)
 from trainyard.components.eks.node_group_plan import (
     SYSTEM_NODE_GROUP,
     Context,
@@ -144,8 +149,12 @@ def plan_stack(context: Context, review: Review) -> EksPlan:
     file_systems = plan_file_systems(
         config, context.network, planned, review, subnets_known=context.subnets_known
     )
+    review_claims(config, file_systems, review, is_account_known=context.subnets_known)
     review.close()
     plan = _plan(context, planned, notes=review.notes)
+    review_collectors(config, plan, review)
+    review_manifests(plan, review)
+    review.close()
     return replace(
         plan,
         file_systems=file_systems,

@@ -92,11 +92,10 @@ def test_labels_and_taints_that_eks_accepts(values):
     [
         ({"labels": {"example.com/" + "k" * (LIMITS["key"] - 11): "x"}}, "labels"),
         ({"labels": {"team": ""}}, "labels"),
-        ({"labels": {"eks.amazonaws.com/nodegroup": "x"}}, "labels"),
         ({"taints": [{"key": "example.com/" + "k" * 52, **TAINT}]}, "taints"),
         ({"taints": [{"key": f"k{index}", **TAINT} for index in range(51)]}, "taints"),
     ],
-    ids=["long key", "no value", "namespace of EKS", "long key of a taint", "51 taints"],
+    ids=["long key", "no value", "long key of a taint", "51 taints"],
 )
 def test_labels_and_taints_that_eks_refuses_for_a_managed_group(values, key):
     assert f"{GROUP}.{key}" in refusals(managed(**values))
