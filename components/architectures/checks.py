@@ -23,6 +23,7 @@ from trainyard.components.config.stack_review import (
     review_arns,
     review_dns_names,
     review_images,
+    review_effect,
     review_policies,
     review_verification,
 )
@@ -107,6 +108,7 @@ CHECKS: tuple[StackCheck, ...] = (
     StackCheck(
         _reviewed("monitoring", lambda k, review: review_monitoring(k.config, review)), _FILE
     ),
+    StackCheck(_reviewed("effect", lambda k, review: review_effect(k.config, review)), _FILE),
     StackCheck(
         _reviewed("verification", lambda k, review: review_verification(k.config, review)), _FILE
     ),

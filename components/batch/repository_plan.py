@@ -25,17 +25,7 @@ def plan_repository(config: BatchStackConfig) -> RepositoryPlan | None:
 
 
 def review_repository(config: BatchStackConfig, review: Review) -> None:
-    """Refuse a name of the stack that ECR does not accept, and keys without effect."""
-    repository = config.architecture.repository
-    for key in ("untagged_days", "kept_images"):
-        if repository is not None and repository.adopt and key in repository.model_fields_set:
-            review.refuse(
-                f"architecture.repository.{key}",
-                "has no effect: an adopted repository keeps its lifecycle policy and its images",
-                found=getattr(repository, key),
-                allowed=f"no {key}, or a repository without adopt",
-                remedy=review.remove_command(f"architecture.repository.{key}"),
-            )
+    """Refuse a name of the stack that ECR does not accept."""
     plan = plan_repository(config)
     if plan is None or re.fullmatch(REPOSITORY_NAME, plan.name):
         return

@@ -24,6 +24,7 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
 )
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
@@ -118,8 +119,54 @@ class StrictModel(BaseModel):
         shown = handler(schema)
         fields = handler.resolve_ref_schema(shown)["properties"]
         for name, text in field_docs(cls).items():
-            fields[name]["description"] = text
+            effective = effective_with(cls.model_fields[name])
+            fields[name]["description"] = f"{text} {effective}." if effective else text
         return shown
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A key that decides whether another one has an effect."""
+
+    key: str
+    """Key of the same section, or, after `/`, a key relative to `trainyard:cluster`."""
+    values: tuple[Any, ...] = ()
+    """Values that it must have; empty if it must be set, and be neither false nor empty."""
+
+    def __str__(self) -> str:
+        """Return the key and its values, as in a stack file."""
+        given = [each for each in self.values if each is not None]
+        without = f"no `{self.key.lstrip('/')}`" if None in self.values else ""
+        said = " or ".join(f"`{self.key.lstrip('/')}: {_word(each)}`" for each in given)
+        if not self.values:
+            return f"`{self.key.lstrip('/')}`"
+        return " or ".join(filter(None, [without, said]))
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveWith:
+    """Metadata of a field that has no effect without another key.
+
+    `review_effect` in `stack_review` refuses a value where no switch is on.
+    """
+
+    switches: tuple[Switch, ...]
+    """One of them must be on."""
+    why: str
+    """What happens to the value otherwise, for the message."""
+
+    def __str__(self) -> str:
+        """Return when the field has an effect, for the reference."""
+        return f"Has an effect only with {' or '.join(map(str, self.switches))}"
+
+
+def effective_with(field: FieldInfo) -> EffectiveWith | None:
+    """Return when a field has an effect; None for always."""
+    return next((each for each in field.metadata if isinstance(each, EffectiveWith)), None)
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True, slots=True)

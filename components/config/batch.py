@@ -14,7 +14,7 @@ from trainyard.components.catalog.image_references import (
     in_registry,
 )
 from trainyard.components.catalog.secret_arns import SECRET_ARN
-from trainyard.components.config.base import AmiId, Form, StrictModel, Text
+from trainyard.components.config.base import AmiId, EffectiveWith, Form, StrictModel, Switch, Text
 from trainyard.components.config.node_pool import (
     BlockPools,
     KeyName,
@@ -205,14 +205,20 @@ class JobDefinition(StrictModel):
     permissions."""
 
 
+_OF_A_NEW_ONE = EffectiveWith(
+    (Switch("adopt", (False,)),),
+    why="an adopted repository keeps its lifecycle policy and its images",
+)
+
+
 class ContainerRepository(StrictModel):
     """An ECR repository for the images of jobs. A new one is scanned, encrypted and immutable."""
 
     name: RepositoryName | None = None
     """Name of the repository, such as `team/nccl-tests`. If omitted, the name of the stack."""
-    untagged_days: Annotated[int, Field(ge=1)] = 14
+    untagged_days: Annotated[int, Field(ge=1), _OF_A_NEW_ONE] = 14
     """Days after which untagged images expire."""
-    kept_images: Annotated[int, Field(ge=1, le=MOST_IMAGES)] = 100
+    kept_images: Annotated[int, Field(ge=1, le=MOST_IMAGES), _OF_A_NEW_ONE] = 100
     """Number of tagged images to keep. Older images expire."""
     deletion_protection: bool = True
     """Whether `destroy` keeps the repository and its images."""

@@ -8,12 +8,14 @@ from typing_extensions import override
 from trainyard.components.catalog.versions import DEFAULT_KUBERNETES_VERSION
 from trainyard.components.config.base import (
     ClientCidr,
+    EffectiveWith,
     Form,
     InstanceTypeName,
     KmsKeyArn,
     KubernetesVersion,
     NodePoolName,
     StrictModel,
+    Switch,
     Text,
 )
 from trainyard.components.config.monitoring import GroupRetentionDays
@@ -74,7 +76,16 @@ class Addons(StrictModel):
     """Whether to install the CloudWatch Observability add-on, which sends metrics of nodes, GPUs,
     Neuron devices and EFA, and the logs of nodes and pods, to CloudWatch. AWS charges for both. Its
     agent needs instance metadata: `metadata_hop_limit` of nodes becomes 2."""
-    log_retention_days: GroupRetentionDays = 30
+    log_retention_days: Annotated[
+        GroupRetentionDays,
+        EffectiveWith(
+            (
+                Switch("cloudwatch_observability"),
+                Switch("/monitoring.node_metrics", ("cloudwatch",)),
+            ),
+            why="the add-on whose logs it keeps is not installed",
+        ),
+    ] = 30
     """Days to keep the logs of `cloudwatch_observability`. 0 keeps them forever. `destroy` deletes
     them."""
     node_termination_handler: bool = True
@@ -200,7 +211,9 @@ class Endpoint(StrictModel):
     """Whether the API server has a private endpoint in the VPC. Nodes then need no internet access
     to reach it."""
     public_access_cidrs: Annotated[
-        tuple[ClientCidr, ...], Field(min_length=1, max_length=MAXIMUM_PUBLIC_NETWORKS)
+        tuple[ClientCidr, ...],
+        Field(min_length=1, max_length=MAXIMUM_PUBLIC_NETWORKS),
+        EffectiveWith((Switch("public_access"),), why="there is no public endpoint"),
     ] = ("0.0.0.0/0",)
     """CIDR blocks that can access the public endpoint."""
 
@@ -232,7 +245,10 @@ class EksArchitecture(Architecture):
     ] = ()
     """Types of control plane logs to send to CloudWatch Logs. `destroy`, and the removal of the
     last type, delete the log group with its logs."""
-    log_retention_days: GroupRetentionDays | None = None
+    log_retention_days: Annotated[
+        GroupRetentionDays | None,
+        EffectiveWith((Switch("log_types"),), why="the control plane sends no logs"),
+    ] = None
     """Days to keep the logs of `log_types`. 0 keeps them forever. If omitted, 90 for a new log
     group; one that exists already keeps all logs that it has."""
     secrets_key_arn: KmsKeyArn | None = None

@@ -6,15 +6,22 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainyard.components.config.base import KmsKeyArn, StrictModel, SubnetId, Zone
+from trainyard.components.config.base import (
+    EffectiveWith,
+    KmsKeyArn,
+    StrictModel,
+    SubnetId,
+    Switch,
+    Zone,
+)
 from trainyard.components.config.problems import (
     Contradiction,
-    backup_time_faults,
     fault,
     place_faults,
     raise_all,
 )
 from trainyard.components.config.storage_fields import (
+    OF_BACKUPS,
     ClaimName,
     DailyTime,
     Event,
@@ -115,12 +122,22 @@ def is_persistent(deployment: LustreDeploymentType) -> bool:
 # Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html
 
 
+_OF_PODS = EffectiveWith(
+    (Switch("/architecture.kind", ("eks",)),),
+    why="it sets how pods of an EKS cluster mount the file system; on ParallelCluster, nodes mount "
+    "it at `mount_directory`",
+)
+_OF_IMPORTS = EffectiveWith(
+    (Switch("import_path"),), why="it applies to the S3 prefix of `import_path`"
+)
+
+
 class _LustreMount(MountedStorage):
-    mount_options: tuple[MountOption, ...] = ("flock",)
+    mount_options: Annotated[tuple[MountOption, ...], _OF_PODS] = ("flock",)
     """Mount options of pods, on EKS. FSx recommends `flock`."""
-    claim_name: ClaimName | None = None
+    claim_name: Annotated[ClaimName | None, _OF_PODS] = None
     """Name of the PersistentVolumeClaim for pods, on EKS. If omitted, the name of the entry."""
-    claim_namespace: ClaimName = "default"
+    claim_namespace: Annotated[ClaimName, _OF_PODS] = "default"
     """Namespace of the PersistentVolumeClaim, on EKS. It must exist."""
 
 
@@ -180,9 +197,11 @@ class NewFsxLustre(_LustreMount):
     capacity."""
     import_path: S3Path | None = None
     """S3 prefix whose objects FSx imports. Not valid with `PERSISTENT_2`."""
-    export_path: S3Path | None = None
+    export_path: Annotated[S3Path | None, _OF_IMPORTS] = None
     """S3 prefix for exported files, in the bucket of `import_path`."""
-    auto_import: Literal["NONE", "NEW", "NEW_CHANGED", "NEW_CHANGED_DELETED"] | None = None
+    auto_import: Annotated[
+        Literal["NONE", "NEW", "NEW_CHANGED", "NEW_CHANGED_DELETED"] | None, _OF_IMPORTS
+    ] = None
     """Which later changes of objects under `import_path` FSx imports."""
     data_repositories: tuple[DataRepository, ...] = ()
     """Directories linked to S3, at most 8, instead of `import_path`."""
@@ -192,7 +211,7 @@ class NewFsxLustre(_LustreMount):
     backup_retention_days: Annotated[int, Field(ge=0, le=90)] = 0
     """Days to keep automatic daily backups. 0 disables them. Valid for persistent deployment types
     that are not linked to S3 only."""
-    backup_time: DailyTime | None = None
+    backup_time: Annotated[DailyTime | None, OF_BACKUPS] = None
     """Start time of daily backups in UTC, such as `"03:00"`. If omitted, AWS chooses it."""
     availability_zone: Zone | None = None
     """Zone, by name or zone id. If omitted, the zone of the node groups with EFA. On
@@ -379,15 +398,6 @@ def _metadata(wanted: NewFsxLustre) -> Iterator[Contradiction]:
 
 
 def _s3(wanted: NewFsxLustre) -> Iterator[Contradiction]:
-    for key in ("export_path", "auto_import"):
-        if getattr(wanted, key) is not None and wanted.import_path is None:
-            yield fault(
-                key,
-                "is given without import_path",
-                why="it applies to the S3 prefix of import_path",
-                allowed=f"no {key}, or {key} with import_path",
-                remedy=f"add import_path, or remove {key}",
-            )
     if wanted.import_path is None:
         return
     if wanted.deployment_type == "PERSISTENT_2":
@@ -461,9 +471,6 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _backups(wanted: NewFsxLustre) -> Iterator[Contradiction]:
-    yield from backup_time_faults(
-        backup_time=wanted.backup_time, retention_days=wanted.backup_retention_days
-    )
     if not wanted.backup_retention_days:
         return
     linked = wanted.import_path is not None or wanted.data_repositories

@@ -12,7 +12,14 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from trainyard.components.config.base import ARN_PARTITION, ARN_REGION, Form, StrictModel
+from trainyard.components.config.base import (
+    ARN_PARTITION,
+    ARN_REGION,
+    EffectiveWith,
+    Form,
+    StrictModel,
+    Switch,
+)
 
 LogRetentionDays = Literal[
     0, 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653
@@ -87,7 +94,11 @@ class Alarms(StrictModel):
     """Hours before the end of a Capacity Block at which a message is sent, such as `[24, 2]`, in
     addition to EC2's own events at its start and 40 minutes before its end. The next `up` after
     another `reservation_id` or `ends_at` moves them."""
-    file_system_used_percent: Annotated[int, Field(ge=1, le=99)] = 85
+    file_system_used_percent: Annotated[
+        int,
+        Field(ge=1, le=99),
+        EffectiveWith((Switch("/storage"),), why="the stack has no file systems"),
+    ] = 85
     """Used capacity at which an FSx for Lustre file system raises an alarm."""
 
     @model_validator(mode="after")
@@ -119,7 +130,12 @@ class StackMonitoring(StrictModel):
     exporters and a collector that AWS runs, and the agent of Slurm and Batch nodes sends to
     `workspace_arn`; the alarms on these metrics are alerts there, and CloudWatch has no graphs of
     them. If omitted, only what AWS measures without an agent has graphs and alarms."""
-    workspace_arn: WorkspaceArn | None = None
+    workspace_arn: Annotated[
+        WorkspaceArn | None,
+        EffectiveWith(
+            (Switch("node_metrics", ("prometheus",)),), why="nothing would be sent to the workspace"
+        ),
+    ] = None
     """Existing workspace of Amazon Managed Service for Prometheus that receives the metrics of
     `node_metrics: prometheus`. It is in the account and the region of the stack, and outlives it.
     """
@@ -133,15 +149,4 @@ class StackMonitoring(StrictModel):
     def _has_the_workspace_of_its_metrics(self) -> Self:
         if self.node_metrics == "prometheus" and self.workspace_arn is None:
             raise PydanticCustomError("needed", "is missing", {"key": "workspace_arn"})
-        if self.node_metrics != "prometheus" and self.workspace_arn is not None:
-            raise PydanticCustomError(
-                "contradiction",
-                "is given without `node_metrics: prometheus`",
-                {
-                    "key": "workspace_arn",
-                    "why": "nothing would be sent to the workspace",
-                    "allowed": "no `workspace_arn`, or `node_metrics: prometheus`",
-                    "remedy": "set `node_metrics: prometheus`, or remove `workspace_arn`",
-                },
-            )
         return self

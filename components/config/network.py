@@ -5,10 +5,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from trainyard.components.config.base import (
+    EffectiveWith,
     Form,
     Ipv4Cidr,
     StrictModel,
     SubnetId,
+    Switch,
     VpcId,
     Zone,
     resource_id,
@@ -49,7 +51,10 @@ class AdoptedZone(StrictModel):
     """ID of the public subnet, if the VPC has public subnets."""
     nat_gateway_id: NatGatewayId | None = None
     """ID of the NAT gateway, if the zone has one."""
-    allocation_id: AllocationId | None = None
+    allocation_id: Annotated[
+        AllocationId | None,
+        EffectiveWith((Switch("nat_gateway_id"),), why="only a NAT gateway has it"),
+    ] = None
     """Allocation ID of the Elastic IP address of the NAT gateway."""
 
 
@@ -157,7 +162,10 @@ class NewVpc(StrictModel):
     secondary_cidrs: tuple[Ipv4Cidr, ...] = ()
     """Secondary CIDR blocks of the VPC, for the subnets in `public_subnet_cidrs` and
     `private_subnet_cidrs`."""
-    public_subnet_cidrs: tuple[Ipv4Cidr, ...] = ()
+    public_subnet_cidrs: Annotated[
+        tuple[Ipv4Cidr, ...],
+        EffectiveWith((Switch("public_subnets"),), why="the VPC has no public subnets"),
+    ] = ()
     """CIDR blocks of the public subnets, one for each zone, instead of those of `addresses`."""
     private_subnet_cidrs: tuple[Ipv4Cidr, ...] = ()
     """CIDR blocks of the private subnets, one for each zone, instead of those of `addresses`."""

@@ -9,12 +9,14 @@ from pydantic_core import PydanticCustomError
 
 from trainyard.components.config.base import (
     ARN_PARTITION,
+    EffectiveWith,
     Form,
     InstanceTypeName,
     NodePoolName,
     PlacementGroupName,
     StrictModel,
     SubnetId,
+    Switch,
     Zone,
 )
 from trainyard.components.config.problems import Review
@@ -177,7 +179,10 @@ class NodePool(BlockNodes):
     efa_enabled: bool = False
     """Whether nodes use every EFA interface of their instance type. They then launch in one zone.
     """
-    interface_layout: Literal["efa-only", "efa"] = "efa-only"
+    interface_layout: Annotated[
+        Literal["efa-only", "efa"],
+        EffectiveWith((Switch("efa_enabled"),), why="the nodes have no EFA interfaces"),
+    ] = "efa-only"
     """Type of the EFA interfaces. `efa-only`: EFA interfaces without IP addresses, in addition to
     one primary interface, so that a node uses one IP address. `efa`: every network card has an
     `efa` interface with its own IP address."""

@@ -13,12 +13,14 @@ from trainyard.components.config.base import (
     ARN_PARTITION,
     AmiId,
     ClientCidr,
+    EffectiveWith,
     Form,
     InstanceTypeName,
     Line,
     NodePoolName,
     StrictModel,
     SubnetId,
+    Switch,
     Text,
     Zone,
 )
@@ -240,7 +242,13 @@ class Ssh(StrictModel):
     public_key: PublicKey | None = None
     """Public key that the stack imports as an EC2 key pair, instead of `key_name`. The program
     never needs the private key."""
-    allowed_cidr: ClientCidr | None = None
+    allowed_cidr: Annotated[
+        ClientCidr | None,
+        EffectiveWith(
+            (Switch("key_name"), Switch("public_key")),
+            why="the head node has no key pair, and nobody can connect by SSH",
+        ),
+    ] = None
     """CIDR block that can open SSH connections to the head node. If omitted, none can."""
 
 
@@ -370,6 +378,9 @@ class Slurm(StrictModel):
     """Additional parameters of `slurm.conf`."""
 
 
+_OF_LOGS = EffectiveWith((Switch("logs"),), why="the cluster sends no logs to CloudWatch")
+
+
 class Monitoring(StrictModel):
     """Metrics, logs and alarms in CloudWatch."""
 
@@ -377,9 +388,9 @@ class Monitoring(StrictModel):
     """Whether to enable detailed monitoring (metrics every minute), which AWS charges for."""
     logs: bool = True
     """Whether to send logs to CloudWatch Logs."""
-    log_retention_days: LogRetentionDays = 180
+    log_retention_days: Annotated[LogRetentionDays, _OF_LOGS] = 180
     """Days to keep logs. 0 keeps them forever."""
-    keep_logs: bool = True
+    keep_logs: Annotated[bool, _OF_LOGS] = True
     """Whether to keep logs when the cluster is deleted."""
     dashboard: bool = True
     """Whether to create a CloudWatch dashboard of the cluster."""
@@ -390,7 +401,12 @@ class Monitoring(StrictModel):
 class Deployment(StrictModel):
     """How ParallelCluster's CloudFormation custom resource deploys the cluster."""
 
-    provider_template_url: TemplateUrl | None = None
+    provider_template_url: Annotated[
+        TemplateUrl | None,
+        EffectiveWith(
+            (Switch("provider_service_token", (None,)),), why="the provider stack exists already"
+        ),
+    ] = None
     """URL of the provider stack's template. If omitted, the one that AWS publishes for the version
     in the region."""
     provider_service_token: LambdaArn | None = None

@@ -246,30 +246,6 @@ def place_faults(
         )
 
 
-def backup_time_faults(*, backup_time: str | None, retention_days: int) -> Iterator[Contradiction]:
-    """Yield a problem if a backup time is set but backups are disabled."""
-    if backup_time is not None and not retention_days:
-        yield fault(
-            "backup_time",
-            "is given without backups",
-            why="backup_retention_days is 0, which disables backups",
-            allowed="no backup_time, or backup_retention_days from 1 to 90",
-            remedy="set backup_retention_days, or remove backup_time",
-        )
-
-
-def key_faults(*, kms_key_arn: str | None, encrypted: bool) -> Iterator[Contradiction]:
-    """Yield a problem if a KMS key is set but encryption is disabled."""
-    if kms_key_arn is not None and not encrypted:
-        yield fault(
-            "kms_key_arn",
-            "is given with encrypted: false",
-            why="without encryption the key is not used",
-            allowed="no kms_key_arn, or encrypted: true",
-            remedy="remove encrypted",
-        )
-
-
 def raise_all(found: Iterable[Contradiction]) -> None:
     """End the validation of a model.
 

@@ -13,10 +13,12 @@ from pydantic_core import PydanticCustomError
 from trainyard.components.config.base import (
     ARN_PARTITION,
     ARN_REGION,
+    EffectiveWith,
     Form,
     PlacementGroupName,
     ReservationId,
     StrictModel,
+    Switch,
     UtcTime,
     Zone,
     is_zone_id,
@@ -125,6 +127,12 @@ class _OnDemandReservation(_Reservation):
         return self
 
 
+_OF_A_CREATED_ONE = EffectiveWith(
+    (Switch("create"),),
+    why="the stack does not create the reservation, and changes and deletes no existing one",
+)
+
+
 class Odcr(_OnDemandReservation):
     """An On-Demand Capacity Reservation (ODCR), targeted by its id."""
 
@@ -140,10 +148,10 @@ class Odcr(_OnDemandReservation):
     availability_zone: Zone | None = None
     """Zone of the reservation, by name or zone id; by name with `create`. Nodes launch only there.
     If omitted, it is read from the account."""
-    ends_at: UtcTime | None = None
+    ends_at: Annotated[UtcTime | None, _OF_A_CREATED_ONE] = None
     """End of a reservation that the stack creates, RFC 3339. EC2 then releases its capacity; its
     instances go on at the On-Demand price. If omitted, it has no end."""
-    deletion_protection: bool = True
+    deletion_protection: Annotated[bool, _OF_A_CREATED_ONE] = True
     """Whether `destroy` keeps a reservation that the stack creates, and updates that would replace
     it fail."""
 
@@ -201,21 +209,6 @@ class Odcr(_OnDemandReservation):
                 "remove `resource_share_arn`",
             )
         return self
-
-    @model_validator(mode="after")
-    def _end_of_a_created_one(self) -> Self:
-        if self.ends_at is None or self.create:
-            return self
-        raise PydanticCustomError(
-            "contradiction",
-            "is set, but the stack does not create the reservation",
-            {
-                "key": "ends_at",
-                "why": "the end of an existing reservation is changed in EC2",
-                "allowed": "`ends_at` with `create: true`",
-                "remedy": "remove `ends_at`",
-            },
-        )
 
 
 def _not_created(key: str, state: str, why: str, remedy: str) -> PydanticCustomError:

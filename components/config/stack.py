@@ -8,11 +8,13 @@ from pydantic import BeforeValidator, Field
 
 from trainyard.components.config.base import (
     ClusterName,
+    EffectiveWith,
     Form,
     InstanceTypeName,
     Line,
     NodePoolName,
     StrictModel,
+    Switch,
     TagKey,
 )
 from trainyard.components.config.monitoring import NodeMetrics, StackMonitoring
@@ -113,7 +115,13 @@ class RuleSettings(StrictModel):
     enforcement_level: Literal["advisory", "mandatory", "disabled"] | None = None
     """`mandatory`: a violation fails the preview. `advisory`: the preview shows it. `disabled`: the
     rule does not run. If omitted, the rule's own level."""
-    suppressions: list[Suppression] = Field(default_factory=list[Suppression])
+    suppressions: Annotated[
+        list[Suppression],
+        EffectiveWith(
+            (Switch("enforcement_level", (None, "advisory", "mandatory")),),
+            why="the rule does not run",
+        ),
+    ] = Field(default_factory=list[Suppression])
     """Resources to which the rule does not apply."""
 
 

@@ -1,15 +1,23 @@
-"""Checks of ARNs, tags and the settings of `verify`, for all architectures."""
+"""Checks of all architectures: ARNs, tags, keys without effect and the settings of `verify`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from trainyard.components.catalog.bus_bandwidth import GBIT_PER_GBYTE, bandwidth_ceiling
 from trainyard.components.catalog.ecr_registries import ecr_registry
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.config.fsx_lustre import ExistingFsxLustre
+from trainyard.components.config.base import (
+    EffectiveWith,
+    StrictModel,
+    Switch,
+    effective_with,
+)
 from trainyard.components.config.named import names_in, texts_in
-from trainyard.components.config.problems import Review
+from trainyard.components.config.node_pool import BlockNodes
+from trainyard.components.config.problems import ROOT, Review
 from trainyard.components.config.stack import StackConfig
 from trainyard.components.config.storage_fields import FSX_DNS_NAME
 from trainyard.components.naming import dns_suffix, partition
@@ -167,8 +175,12 @@ def review_tags(tags: Mapping[str, str], review: Review, *, has_roles: bool = Tr
             fault = role_tag_fault(key, value, keys)
         keys.append(key)
         if fault is not None:
+            remove = review.remove_command(_key(("tags", key)))
             review.refuse(
-                "tags", f"has a tag that {fault}", found=f"{key}={value}", remedy="change the tag"
+                "tags",
+                f"has a tag that {fault}",
+                found=f"{key}={value}",
+                remedy=f"{remove}, or change the tag",
             )
     limit = MAX_TAGS - OWN_TAGS
     if len(tags) > limit:
@@ -259,3 +271,73 @@ def _accelerated(name: str) -> bool:
     # Types that are unknown are refused separately.
     found = INSTANCE_TYPES.get(name)
     return found is None or found.accelerators is not None
+
+
+def review_effect(config: StackConfig, review: Review) -> None:
+    """Refuse values of keys that have no effect, because the key that decides about them is off."""
+    for location, model, name, effect in _switched_off(config, config, ()):
+        here = _key((*location, name))
+        switch = effect.switches[0]
+        at = switch.key.removeprefix("/") if switch.key[0] == "/" else _key((*location, switch.key))
+        turned_on = _turned_on(switch, model, config)
+        turn_on = review.set_command(at, turned_on) if turned_on else f"set {switch}"
+        review.refuse(
+            here,
+            f"has no effect: {effect.why}",
+            found=getattr(model, name),
+            allowed=f"no `{name}`, or {' or '.join(map(str, effect.switches))}",
+            remedy=f"{review.remove_command(here)}; or {turn_on}",
+        )
+
+
+def _switched_off(
+    value: object, root: StackConfig, location: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], StrictModel, str, EffectiveWith]]:
+    """Yield each value that the stack file gives and that has no effect."""
+    if isinstance(value, StrictModel):
+        for name, field in type(value).model_fields.items():
+            inner = getattr(value, name)
+            effect = effective_with(field)
+            given = name in value.model_fields_set and inner != field.get_default(
+                call_default_factory=True
+            )
+            if effect and given and not any(_is_on(each, value, root) for each in effect.switches):
+                yield location, value, name, effect
+            yield from _switched_off(inner, root, (*location, name))
+    elif isinstance(value, dict):
+        for key, inner in cast("dict[str, object]", value).items():
+            named = inner.pool_named(key) if isinstance(inner, BlockNodes) else key
+            yield from _switched_off(inner, root, (*location, named))
+    elif isinstance(value, tuple | list):
+        for index, inner in enumerate(cast("Sequence[object]", value)):
+            yield from _switched_off(inner, root, (*location, index))
+
+
+def _is_on(switch: Switch, model: StrictModel, root: StackConfig) -> bool:
+    found = _switch_value(switch, model, root)
+    return found in switch.values if switch.values else bool(found)
+
+
+def _switch_value(switch: Switch, model: StrictModel, root: StackConfig) -> object:
+    found: object = root if switch.key[0] == "/" else model
+    for part in switch.key.removeprefix("/").split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _turned_on(switch: Switch, model: StrictModel, root: StackConfig) -> str | None:
+    """Return the value that turns a switch on, if there is one that needs no decision."""
+    wanted = next((each for each in switch.values if each is not None), None)
+    if isinstance(wanted, str) and switch.key != "/architecture.kind":
+        return wanted
+    if wanted is False:
+        return "false"
+    is_flag = not switch.values and _switch_value(switch, model, root) is False
+    return "true" if is_flag else None
+
+
+def _key(location: tuple[str | int, ...]) -> str:
+    # Imports the models of all architectures, which only messages need.
+    from trainyard.components.config.keys import path_of
+
+    return path_of(location).removeprefix(f"{ROOT}.")

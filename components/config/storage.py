@@ -6,7 +6,14 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from trainyard.components.config.base import KmsKeyArn, StrictModel, SubnetId, Zone
+from trainyard.components.config.base import (
+    EffectiveWith,
+    KmsKeyArn,
+    StrictModel,
+    SubnetId,
+    Switch,
+    Zone,
+)
 from trainyard.components.config.fsx_lustre import (
     ExistingFsxLustre,
     NewFsxLustre,
@@ -14,13 +21,12 @@ from trainyard.components.config.fsx_lustre import (
 )
 from trainyard.components.config.problems import (
     Contradiction,
-    backup_time_faults,
     fault,
-    key_faults,
     place_faults,
     raise_all,
 )
 from trainyard.components.config.storage_fields import (
+    OF_BACKUPS,
     AccessPointId,
     DailyTime,
     EbsVolumeId,
@@ -37,6 +43,9 @@ from trainyard.components.config.storage_fields import (
 
 MOST_PROVISIONED_MIBPS = 1024
 """Maximum of ParallelCluster's schema, in MiB/s."""
+
+
+_OF_ENCRYPTION = EffectiveWith((Switch("encrypted"),), why="without encryption the key is not used")
 
 
 class _EfsMount(MountedStorage):
@@ -66,7 +75,7 @@ class NewEfs(_EfsMount):
     creation."""
     encrypted: bool = True
     """Whether the data is encrypted. Cannot be changed after creation."""
-    kms_key_arn: KmsKeyArn | None = None
+    kms_key_arn: Annotated[KmsKeyArn | None, _OF_ENCRYPTION] = None
     """KMS key that encrypts the data. If omitted, the AWS managed key of EFS."""
     deletion_protection: bool = True
     """Whether the file system is kept when the cluster is deleted."""
@@ -76,7 +85,6 @@ class NewEfs(_EfsMount):
         raise_all(
             (
                 *_efs_throughput(self),
-                *key_faults(kms_key_arn=self.kms_key_arn, encrypted=self.encrypted),
                 *_transit(self),
             )
         )
@@ -187,7 +195,7 @@ class NewFsxOpenZfs(_OpenZfsMount):
     AWS chooses it."""
     backup_retention_days: Annotated[int, Field(ge=0, le=90)] = 0
     """Days to keep automatic daily backups. 0 disables them."""
-    backup_time: DailyTime | None = None
+    backup_time: Annotated[DailyTime | None, OF_BACKUPS] = None
     """Start time of daily backups in UTC, such as `"03:00"`. If omitted, AWS chooses it."""
     availability_zone: Zone | None = None
     """Zone, by name or zone id. If omitted, the zone of the first queue by name."""
@@ -201,9 +209,6 @@ class NewFsxOpenZfs(_OpenZfsMount):
         raise_all(
             (
                 *_open_zfs_throughput(self),
-                *backup_time_faults(
-                    backup_time=self.backup_time, retention_days=self.backup_retention_days
-                ),
                 *place_faults(subnet_id=self.subnet_id, availability_zone=self.availability_zone),
             )
         )
@@ -312,7 +317,7 @@ class NewSharedEbs(_EbsMount):
     """Throughput of `gp3` in MiB/s, 125 to 1000. If omitted, 125."""
     encrypted: bool = True
     """Whether the data is encrypted. Cannot be changed after creation."""
-    kms_key_arn: KmsKeyArn | None = None
+    kms_key_arn: Annotated[KmsKeyArn | None, _OF_ENCRYPTION] = None
     """KMS key that encrypts the data. If omitted, the default EBS key of the account."""
     raid: Raid | None = None
     """Combines several volumes into one RAID array. At most one entry of a cluster can set it."""
@@ -418,7 +423,6 @@ def _throughput(wanted: NewSharedEbs) -> Iterator[Contradiction]:
 
 
 def _kept(wanted: NewSharedEbs) -> Iterator[Contradiction]:
-    yield from key_faults(kms_key_arn=wanted.kms_key_arn, encrypted=wanted.encrypted)
     if wanted.final_snapshot and wanted.deletion_protection:
         yield fault(
             "final_snapshot",

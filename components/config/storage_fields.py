@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from trainyard.components.config.base import Form, StrictModel
+from trainyard.components.config.base import EffectiveWith, Form, StrictModel, Switch
 
 NOT_IN_PATHS = r"\s\\$`\"'&;|<>(){}\[\]*?!~#^,%:"
 """Characters that a mount directory cannot have, as part of a character class: ParallelCluster
@@ -172,6 +172,9 @@ MountDirectory = Annotated[
         example="/fsx",
     ),
 ]
+OF_BACKUPS = EffectiveWith(
+    (Switch("backup_retention_days"),), why="0 of `backup_retention_days` disables backups"
+)
 Event = Literal["NEW", "CHANGED", "DELETED"]
 
 
@@ -191,6 +194,13 @@ class MountedStorage(StrictModel):
     WHY_NOT_ON_EKS: ClassVar[str] = ""
     """Why pods do not mount it; empty if they do."""
 
-    mount_directory: MountDirectory | None = None
+    mount_directory: Annotated[
+        MountDirectory | None,
+        EffectiveWith(
+            (Switch("/architecture.kind", ("parallelcluster",)),),
+            why="it is a directory on the nodes of a ParallelCluster cluster; on EKS each "
+            "container sets where it mounts a claim",
+        ),
+    ] = None
     """Directory where every node of a ParallelCluster cluster mounts it; required there. On EKS,
     pods specify their own mount paths."""

@@ -367,7 +367,6 @@ LONGEST_NAME = 30
 FORBIDDEN_NAME = "default"
 BUSY_EBS_NODES = 100
 """Number of nodes from which ParallelCluster warns about EBS volumes shared by the head node."""
-_OF_KUBERNETES = ("claim_name", "claim_namespace", "mount_options")
 _EXISTING_LUSTRE_ID = re.compile(r"fs-[0-9a-f]{17}")
 
 _OWN_STACK = (
@@ -450,7 +449,6 @@ def review_storage(config: ParallelClusterStackConfig, review: Review) -> None:
     """Record problems of single entries and of all entries together."""
     for name, wanted in config.storage.items():
         _review_name(name, review)
-        _review_kubernetes_keys(name, wanted, review)
         _review_lustre(name, wanted, review)
     _review_counts(config, review)
     _review_ids(config, review)
@@ -474,18 +472,6 @@ def _review_name(name: str, review: Review) -> None:
             allowed="another name",
             remedy="rename this entry, for example to `shared`",
         )
-
-
-def _review_kubernetes_keys(name: str, wanted: FileSystem, review: Review) -> None:
-    for key in _OF_KUBERNETES:
-        if key in wanted.model_fields_set:
-            review.refuse(
-                f"storage.{name}.{key}",
-                "sets how pods of an EKS cluster mount it; a ParallelCluster cluster has no pods",
-                found=getattr(wanted, key),
-                allowed=f"no {key}, and mount_directory instead",
-                remedy=review.remove_command(f"storage.{name}.{key}"),
-            )
 
 
 def _review_lustre(name: str, wanted: FileSystem, review: Review) -> None:

@@ -363,7 +363,6 @@ def plan_storage(
     """Return the new and existing file systems of an EKS stack; record problems."""
     planned: list[FsxLustrePlan] = []
     for name, wanted in storage.items():
-        _refuse_mount_directory(name, wanted, review)
         if isinstance(wanted, NewFsxLustre):
             if wanted.adopt is not None:
                 _refuse_new_vpc(name, f"{wanted.kind} with adopt", place, review)
@@ -387,20 +386,6 @@ def _refuse_kind(name: str, wanted: FileSystem, review: Review) -> None:
         allowed="fsx-lustre, existing-fsx-lustre",
         remedy=f"use FSx for Lustre, or remove storage.{name}",
     )
-
-
-def _refuse_mount_directory(name: str, wanted: FileSystem, review: Review) -> None:
-    if wanted.mount_directory is not None:
-        review.refuse(
-            f"storage.{name}.mount_directory",
-            (
-                "is a directory on the nodes of a ParallelCluster cluster; on EKS each container "
-                "sets where it mounts a claim"
-            ),
-            found=wanted.mount_directory,
-            allowed="no mount_directory",
-            remedy=review.remove_command(f"storage.{name}.mount_directory"),
-        )
 
 
 def _subnets(

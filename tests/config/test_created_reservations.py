@@ -42,8 +42,3 @@ def test_a_contradiction_names_its_key(changes, key, said):
     (found,) = schema_problems(with_created_odcr(**changes)).items()
     assert found[0] == f"reservations.block.{key}"
     assert said in found[1].problem
-
-
-def test_the_end_of_an_existing_reservation_is_not_set_here():
-    found = schema_problems(with_odcr({"ends_at": "2026-12-24T00:00:00Z"}))
-    assert "does not create" in found["reservations.block.ends_at"].problem

@@ -30,17 +30,13 @@ def test_a_destination_with_what_it_needs_is_accepted(monitoring: dict[str, Any]
     ("monitoring", "expected"),
     [
         ({"node_metrics": "prometheus"}, "is missing"),
-        ({"workspace_arn": WORKSPACE_ARN}, "without `node_metrics: prometheus`"),
-        ({**CLOUDWATCH, "workspace_arn": WORKSPACE_ARN}, "nothing would be sent to the workspace"),
         (
             {**PROMETHEUS, "workspace_arn": WORKSPACE_ARN.rpartition("/")[2]},
             "the ARN of a workspace of Amazon Managed Service for Prometheus",
         ),
     ],
 )
-def test_a_workspace_is_given_for_prometheus_and_only_for_it(
-    monitoring: dict[str, Any], expected: str
-) -> None:
+def test_prometheus_needs_a_workspace(monitoring: dict[str, Any], expected: str) -> None:
     found = said(monitoring)
     assert expected in found
     assert "monitoring.workspace_arn" in found

@@ -99,10 +99,6 @@ def test_what_parallelcluster_takes_is_accepted(raw):
             "remove", id="throughput-type",
         ),
         pytest.param(
-            storage(EBS, encrypted=False, kms_key_arn=KEY), "kms_key_arn", "encrypted: true",
-            "remove", id="ebs-key",
-        ),
-        pytest.param(
             storage(EBS, final_snapshot=True), "final_snapshot", "deletion_protection: false",
             "deletion_protection", id="snapshot-of-what-stays",
         ),
@@ -113,10 +109,6 @@ def test_what_parallelcluster_takes_is_accepted(raw):
         pytest.param(
             storage(EFS, provisioned_throughput_mibps=64), "provisioned_throughput_mibps",
             "provisioned", "throughput_mode", id="efs-without-mode",
-        ),
-        pytest.param(
-            storage(EFS, encrypted=False, kms_key_arn=KEY), "kms_key_arn", "encrypted: true",
-            "remove", id="efs-key",
         ),
         pytest.param(
             storage(EFS, throughput_mode="elastic"), "throughput_mode", "bursting, provisioned",
@@ -137,10 +129,6 @@ def test_what_parallelcluster_takes_is_accepted(raw):
         pytest.param(
             storage(ZFS, deployment_type="SINGLE_AZ_1"), "throughput_capacity_mbps",
             "64, 128, 256", "256", id="zfs-generation",
-        ),
-        pytest.param(
-            storage(ZFS, backup_time="03:00"), "backup_time", "backup_retention_days", "set",
-            id="zfs-backup",
         ),
         pytest.param(
             storage(ZFS, availability_zone="us-west-2b", subnet_id="subnet-000000000000000a2"),

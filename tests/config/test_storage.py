@@ -168,20 +168,12 @@ def test_what_fsx_makes_is_accepted(raw):
             id="F4-overlap",
         ),
         pytest.param(
-            lustre(SCRATCH, export_path="s3://data/a"), "export_path", "import_path",
-            "add import_path", id="F5-export",
-        ),
-        pytest.param(
             lustre(SCRATCH, import_path="s3://data/a", export_path="s3://other/a"),
             "export_path", "s3://data", "bucket", id="F5-bucket",
         ),
         pytest.param(
             lustre(SCRATCH, backup_retention_days=3), "backup_retention_days", "0", "remove",
             id="backup-scratch",
-        ),
-        pytest.param(
-            lustre(backup_time="03:00"), "backup_time", "backup_retention_days", "set",
-            id="backup-time",
         ),
         pytest.param(
             lustre(availability_zone="us-west-2b", subnet_id="subnet-000000000000000a2"),

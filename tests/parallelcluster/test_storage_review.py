@@ -41,9 +41,6 @@ def many(base, count, **changes):
             "from the account itself",
         ),
         ({**OLD_LUSTRE, "file_system_id": "fs-01234567"}, "file_system_id", "does not accept"),
-        ({**LUSTRE, "claim_name": "data"}, "claim_name", "pods"),
-        ({**LUSTRE, "claim_namespace": "training"}, "claim_namespace", "pods"),
-        ({**OLD_LUSTRE, "mount_options": ["flock"]}, "mount_options", "pods"),
     ],
 )
 def test_what_parallelcluster_has_no_key_for_is_refused(wanted, key, said):
