@@ -22,8 +22,8 @@ from trainyard.components.config.problems import Review
 from trainyard.components.config.stack_review import (
     review_arns,
     review_dns_names,
-    review_images,
     review_effect,
+    review_images,
     review_policies,
     review_verification,
 )

@@ -65,8 +65,8 @@ def _why_unknown(name: str) -> str:
         )
     if is_left_out(name):
         return (
-            "is an instance type of EC2 whose network interfaces are not in the catalog, so a stack "
-            "cannot have nodes of it"
+            "is an instance type of EC2 whose network interfaces are not in the catalog, so a "
+            "stack cannot have nodes of it"
         )
     return "is not an instance type in the catalog, so the program cannot plan nodes"
 
@@ -74,7 +74,10 @@ def _why_unknown(name: str) -> str:
 def _type_remedy(review: Review, key: str, name: str, nearest: Sequence[str]) -> str:
     """Return the command for a slip of typing; another size is only an example."""
     if is_left_out(name):
-        return f"set `{key}` to a type that has the accelerators your jobs need, or leave the nodes out"
+        return (
+            f"set `{key}` to a type that has the accelerators your jobs need, or leave the nodes "
+            "out"
+        )
     for each in nearest:
         family, _, size = each.partition(".")
         if re.fullmatch(rf"{family}[._ -]?{re.sub('[a-z]+', '[a-z.-]+', size)}", name.lower()):

@@ -198,7 +198,9 @@ def types_of_family(name: str) -> tuple[str, ...]:
     return tuple(each for each in INSTANCE_TYPES if each.startswith(family))
 
 
-def zones_with(types: Iterable[str], region_of: Callable[[str], str | None], region: str) -> list[str]:
+def zones_with(
+    types: Iterable[str], region_of: Callable[[str], str | None], region: str
+) -> list[str]:
     """Return the zone ids of a region that the catalog knows, those with most of the types first.
 
     Args:

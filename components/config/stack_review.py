@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from trainyard.components.catalog.bus_bandwidth import GBIT_PER_GBYTE, bandwidth_ceiling
+from trainyard.components.catalog.collective_tests import GBIT_PER_GBYTE, bandwidth_ceiling
 from trainyard.components.catalog.ecr_registries import ecr_registry
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
-from trainyard.components.config.fsx_lustre import ExistingFsxLustre
 from trainyard.components.config.base import (
     EffectiveWith,
     StrictModel,
     Switch,
     effective_with,
 )
+from trainyard.components.config.fsx_lustre import ExistingFsxLustre
 from trainyard.components.config.named import names_in, texts_in
 from trainyard.components.config.node_pool import BlockNodes
 from trainyard.components.config.problems import ROOT, Review

@@ -18,6 +18,7 @@ from trainyard.importing.key_table import KeyTable
 from trainyard.importing.reading import read_documents
 from trainyard.importing.report import OutcomeTable, Reader
 from trainyard.importing.source import Document, Node, child
+from trainyard.importing.terraform.versions import OTHER_VERSION
 
 CLUSTER_IN_TEMPLATE = "Custom::PclusterCluster"
 """Type of the resource of CloudFormation that has a configuration of ParallelCluster:
@@ -41,8 +42,6 @@ _BATCH = (
     "AWS Batch is not read from Terraform: import what runs, by the name of a compute environment "
     f"or a job queue, with {_LIVE_BATCH.format(name='NAME')}, {_TEMPLATE_OF_BATCH}"
 )
-OTHER_VERSION = "eks-of-another-version"
-"""Section of an EKS module of a version whose inputs are not in the key table."""
 _VERSION = (
     "this version of the module terraform-aws-modules/eks is not read: versions 18 to 21 are; "
     "import what runs with `./trainyard import --live CLUSTER --kind eks`, or the state, which has "

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from trainyard.components.catalog.bus_bandwidth import bandwidth_floor
+from trainyard.components.catalog.collective_tests import bandwidth_floor
 from trainyard.components.secret_text import without_secrets
 from trainyard.pages.page import page, paragraph, section, table
 from trainyard.pages.plot import picture

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from trainyard.components.catalog.bus_bandwidth import BandwidthFloor, bandwidth_floor
+from trainyard.components.catalog.collective_tests import BandwidthFloor, bandwidth_floor
 from trainyard.components.catalog.instance_types import Accelerators
 from trainyard.components.catalog.nccl import largest_message_bytes
 from trainyard.verify.collective_log import CollectiveLog, Measurement, read_log, size_text
@@ -23,7 +23,7 @@ _NODE = re.compile(r"^\[node (\S+)\] (\S+)$", re.MULTILINE)
 _PART = re.compile(r"^\[(alone|pair) ([^]]+)\] ?(.*)$")
 _SHARE = 0.8
 """Lowest share of the bandwidth of the best part: the share of published measurements that is the
-floor of `trainyard.components.catalog.bus_bandwidth`."""
+floor of `trainyard.components.catalog.collective_tests`."""
 _MOST_NAMES = 5
 
 

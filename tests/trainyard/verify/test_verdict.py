@@ -19,7 +19,7 @@ from tests.support.collective_logs import (
 )
 from tests.support.tracked import ROOT
 from tests.trainyard.verify.test_collective_log import log
-from trainyard.components.catalog.bus_bandwidth import FLOORS, GIB, bandwidth_floor
+from trainyard.components.catalog.collective_tests import FLOORS, GIB, bandwidth_floor
 from trainyard.components.catalog.instance_types import instance_type
 from trainyard.verify.collective_log import CollectiveLog, read_log, size_text
 from trainyard.verify.inventory import no_inventory

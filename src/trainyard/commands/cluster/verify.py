@@ -11,7 +11,7 @@ import typer
 
 from trainyard.cli import console, failures, options
 from trainyard.components import clock
-from trainyard.components.catalog.bus_bandwidth import GBIT_PER_GBYTE, bandwidth_ceiling
+from trainyard.components.catalog.collective_tests import GBIT_PER_GBYTE, bandwidth_ceiling
 from trainyard.components.plain_text import legible
 from trainyard.components.typed_command import as_typed
 from trainyard.schedulers.deployed_stack import deployed_stack

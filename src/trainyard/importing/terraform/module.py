@@ -13,12 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from trainyard.importing.formats import OTHER_VERSION
 from trainyard.importing.source import FileProblem, Node
 from trainyard.importing.terraform.expressions import evaluate, instances_of, typed, values_of
 from trainyard.importing.terraform.syntax import Block, Expression, read_blocks
 from trainyard.importing.terraform.values import Limits, node_of, object_at, unknown
-from trainyard.importing.terraform.versions import is_read, wanted_version
+from trainyard.importing.terraform.versions import OTHER_VERSION, is_read, wanted_version
 from trainyard.stack_files.yaml_limits import UnreadableYamlError
 
 _SOURCE = re.compile(

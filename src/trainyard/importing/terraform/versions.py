@@ -9,6 +9,8 @@ import re
 
 from trainyard.importing.source import Node, child
 
+OTHER_VERSION = "eks-of-another-version"
+"""Section of an EKS module of a version whose inputs are not in the key table."""
 _FIRST_MODULE = (18,)
 LAST_MODULE = (21, 19)
 """The last version of the EKS module whose inputs are in the key table; the first is 18.0."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainyard.components.catalog.bus_bandwidth import FLOORS, bandwidth_ceiling
+from trainyard.components.catalog.collective_tests import FLOORS, bandwidth_ceiling
 
 
 @pytest.mark.parametrize(
