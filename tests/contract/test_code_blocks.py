@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 import typer
 import yaml
+from pulumi.automation import ProjectSettings
 from typer.core import TyperGroup
 
 from tests.contract.support.code_blocks import CodeBlock, code_blocks, commands
@@ -151,6 +152,13 @@ def read_as_hooks(block: CodeBlock, directory: Path) -> None:
         assert {hook["id"] for hook in repository["hooks"]} <= {hook["id"] for hook in own}
 
 
+def read_as_a_project(block: CodeBlock, _directory: Path) -> None:
+    """As the SDK reads a `Pulumi.yaml`."""
+    read = ProjectSettings(**yaml.safe_load(block.text))
+    assert read.name
+    assert read.runtime == "python"
+
+
 READERS = (
     (re.compile(r"- uses: "), read_as_steps),
     (re.compile(r"repos:"), read_as_hooks),
@@ -159,6 +167,7 @@ READERS = (
     (re.compile(r"- \{?(?:call|happens): "), read_as_a_schedule),
     (re.compile(r"(?:# in a pod\n|spec:)"), read_as_kubernetes),
     (re.compile(r"name: .*\nimage: "), read_as_a_job_file),
+    (re.compile(r"name: .*\nruntime: "), read_as_a_project),
     (re.compile(""), read_as_a_stack_file),
 )
 """How a block is read, by its first words; a comment with a file name is left out."""
