@@ -22,7 +22,7 @@ from trainyard.init.design import StackDesign
 from trainyard.init.document import stack_file_text
 from trainyard.init.question import Ask, Question
 from trainyard.stack_files import stacks_directory
-from trainyard.stack_files.files import write_new, write_whole
+from trainyard.stack_files.files import refuse_unwritable_directory, write_new, write_whole
 from trainyard.stack_files.installation import INSTALLATION
 from trainyard.stack_files.stack_files import find_stack_file
 
@@ -36,7 +36,18 @@ DEFAULT_DIRECTORY = "~/trainyard-stacks"
 
 
 def new_stack_directory(ask: Ask, *, yes: bool) -> Path | None:
-    """Return the directory of the file, which may not exist yet; None without an answer."""
+    """Return the directory of the file, which may not exist yet; None without an answer.
+
+    Raises:
+        FileRefusedError: no file can be written in it.
+    """
+    directory = _stack_directory(ask, yes=yes)
+    if directory is not None:
+        refuse_unwritable_directory(directory)
+    return directory
+
+
+def _stack_directory(ask: Ask, *, yes: bool) -> Path | None:
     chosen = stacks_directory.chosen_directory()
     here = Path(os.path.realpath("."))
     clone = INSTALLATION.clone

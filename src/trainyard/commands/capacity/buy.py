@@ -40,7 +40,7 @@ from trainyard.components.capacity.lookup import look_up_reservation
 from trainyard.components.capacity.schedule import nodes_leave_before_end
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.config.problems import ConfigError
-from trainyard.stack_files.files import write_whole
+from trainyard.stack_files.files import refuse_unwritable, write_whole
 from trainyard.stack_files.stack_files import StackFile
 from trainyard.stack_files.stack_outline import capacity_blocks_of
 from trainyard.workspace.session import work_alone
@@ -198,6 +198,7 @@ class Buyer:
 
     def _show(self, offering: Offering, entry: BlockEntry) -> None:
         """Print what is bought, and what the stack does with it."""
+        refuse_unwritable(self.stack_file.path)  # it gets the id of what is paid
         try:
             lines = self.check(self, offering, entry)
         except UneditableError as error:
