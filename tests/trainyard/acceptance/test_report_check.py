@@ -405,7 +405,7 @@ def test_values_of_other_types_are_found_and_break_nothing(report: Path) -> None
         (b'{"form": NaN}', "has NaN, which is not JSON"),
         (b"[" * 1_000_000, "nested too deeply"),
         (b"9" * 100_000, "report.json is not JSON"),
-        (b" " * (MOST_BYTES + 1), "has more than 16 MiB"),
+        (b" " * (MOST_BYTES + 1), "it has more than 16777216 bytes"),
         (b'{"form": 2, "plan": [' + b"3," * 1_000_000 + b"3]}", "plan[0] is 3, not"),
     ],
 )

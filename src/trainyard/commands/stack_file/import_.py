@@ -71,8 +71,6 @@ def import_(
     """Write a stack file from a file of another tool, and report what became of every field."""
     only_live = {"--kind": bool(kind), "--adopt": adopt, "--sandbox": sandbox}
     _refuse_no_source(files, live, [option for option, given in only_live.items() if given])
-    directory = new_stack_directory(Defaults(), yes=True)
-    assert directory is not None  # noqa: S101 - `yes` has a default
     if live:
         account = account_of(sandbox=sandbox)
         read = [
@@ -92,6 +90,8 @@ def import_(
     _refuse_several(imported, name)
     _refuse_unknown(documents)
     _refuse_none(documents, imported)
+    directory = new_stack_directory(Defaults(), yes=True)
+    assert directory is not None  # noqa: S101 - `yes` has a default
     paths = [directory / f"Pulumi.{each.stack.name}.yaml" for each in imported]
     _refuse_existing(paths)
     for each, path in zip(imported, paths, strict=True):
