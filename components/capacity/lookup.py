@@ -16,12 +16,14 @@ from trainyard.components.capacity.reservations import (
     DESCRIBE,
     LIST_GROUP_RESOURCES,
     block_times,
+    read_provenance,
     reservation_ids,
 )
 from trainyard.components.catalog.capacity_blocks import BOUGHT_TAG
 from trainyard.components.config.reservations import (
     CapacityBlock,
     OdcrGroup,
+    Reservation,
 )
 from trainyard.components.config.stack import StackConfig
 from trainyard.components.tagging import (
@@ -264,6 +266,37 @@ def with_block_times(config: StackConfig, reader: AccountReader) -> StackConfig:
             if found is not None and found.kind == block.kind:
                 reservations[name] = block.model_copy(update=block_times(block, found))
     return config.model_copy(update={"reservations": reservations})
+
+
+def reads_provenance(config: StackConfig) -> bool:
+    """Return whether an entry of `reservations` has `provenance: auto`."""
+    return any(
+        not isinstance(each, CapacityBlock) and each.provenance == "auto"
+        for each in config.reservations.values()
+    )
+
+
+def with_provenance(config: StackConfig, reader: AccountReader) -> StackConfig:
+    """Return the configuration with what `provenance: auto` stands for, as the plan has it.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
+    asked = {
+        name: each
+        for name, each in config.reservations.items()
+        if not isinstance(each, CapacityBlock) and each.provenance == "auto"
+    }
+    reading = config.model_copy(update={"reservations": asked})
+    groups = look_up_reservation_groups(reader, reading)
+    held = look_up_reservations(reader, reading, groups)
+    told: dict[str, Reservation] = {}
+    for name, each in asked.items():
+        ids = reservation_ids(each, groups)
+        found = [held[i] for i in ids if i in held and held[i].kind == "odcr"]
+        update = read_provenance(each, found, reader.account_id())
+        told[name] = each.model_copy(update=update)
+    return config.model_copy(update={"reservations": {**config.reservations, **told}})
 
 
 def _members(reader: AccountReader, group_arn: str) -> tuple[str, ...] | None:

@@ -230,7 +230,9 @@ def account_ids() -> frozenset[str]:
 
 
 def _values(entry: Mapping[str, Any], reservation: Mapping[str, Any]) -> dict[str, Any]:
-    group = reservation.get("placement_group")
+    # `provenance: auto` reads the group, and refuses one in the file.
+    given = entry.get("provenance", "own") == "own"
+    group = reservation.get("placement_group") if given else None
     own_group = {"placement_group": group} if group else {}
     if entry.get("kind") != "odcr-group":
         return {"reservation_id": reservation["id"], **own_group}

@@ -8,6 +8,8 @@ from tests.support.eks import OTHER_RESERVATION
 from tests.support.eks_account import ACCOUNT, BLOCK, NOW
 from trainyard.components.architectures.prepare import complete, prepare
 from trainyard.components.capacity.checks import reservation_problems
+from trainyard.components.capacity.lookup import reads_provenance, with_provenance
+from trainyard.policies.pack.stack_config import pack_config
 
 AUTO = {"kind": "odcr", "reservation_id": BLOCK, "provenance": "auto"}
 OTHER_ACCOUNT = "999988887777"
@@ -98,3 +100,58 @@ def test_a_group_of_aws_beside_a_reservation_without_one_is_left_alone(configure
     config = complete(configure(reservations__block=entry), account)
     assert config.reservations["block"].provenance == "auto"
     assert list(reservation_problems(config, account, NOW)) == []
+
+
+OWN_GROUP = {"PlacementGroupArn": f"arn:aws:ec2:us-west-2:{ACCOUNT}:placement-group/mine"}
+THEIRS = {"PlacementGroupArn": f"arn:aws:ec2:us-west-2:{OTHER_ACCOUNT}:placement-group/theirs"}
+DESCRIBED = {
+    "CapacityReservationId": BLOCK,
+    "CapacityReservationArn": f"arn:aws:ec2:us-west-2:{ACCOUNT}:capacity-reservation/{BLOCK}",
+    "InstanceType": "p5.48xlarge",
+    "AvailabilityZone": "us-west-2b",
+    "State": "active",
+    "TotalInstanceCount": 2,
+    "OwnerId": ACCOUNT,
+    "InstancePlatform": "Linux/UNIX",
+}
+
+
+class Reader:
+    """An account with one reservation."""
+
+    region = "us-west-2"
+
+    class ec2:  # noqa: N801 - as the attribute of a reader
+        describe_capacity_reservations = None
+
+    def __init__(self, described):
+        self.described = described
+
+    def account_id(self):
+        return ACCOUNT
+
+    def ask(self, call, _do, **_arguments):
+        assert call == "ec2:DescribeCapacityReservations"
+        return {"CapacityReservations": [self.described]} if self.described else None
+
+
+@pytest.mark.parametrize(
+    ("described", "own", "assisted"),
+    [
+        (DESCRIBED | OWN_GROUP, {BLOCK: "mine"}, []),
+        (DESCRIBED, {BLOCK: ""}, []),
+        (DESCRIBED | THEIRS, {}, [BLOCK]),
+        (None, {}, []),
+    ],
+)
+def test_the_policy_pack_is_told_what_auto_stands_for(configure, described, own, assisted):
+    """Otherwise it refuses the group in which the nodes of an own reservation must launch."""
+    config = configure(reservations__block=AUTO)
+    assert reads_provenance(config)
+    told = pack_config(with_provenance(config, Reader(described)))
+    rule = told["odcr-aws-assisted-no-placement-group"]
+    assert (rule["own_reservations"], rule["assisted_reservations"]) == (own, assisted)
+
+
+def test_the_account_is_not_asked_without_auto(configure):
+    assert not reads_provenance(configure())

@@ -260,3 +260,12 @@ def test_a_reservation_that_the_stack_creates_gets_no_id_of_the_account():
     given = cluster(pool("p5.48xlarge", 2), entry)
     assert "reservations" not in values_of(given)
     assert missing_reservations(given) == []
+
+
+@pytest.mark.parametrize(("provenance", "group"), [("own", "p4de-reserved"), ("auto", None)])
+def test_the_placement_group_is_given_unless_the_account_is_read_for_it(provenance, group):
+    """`provenance: auto` refuses a group in the stack file, whoever has written it."""
+    entry = {"kind": "odcr", "provenance": provenance}
+    given = values_of(cluster(pool("p4de.24xlarge", 2), entry))["reservations"]["training"]
+    assert given["reservation_id"] == "cr-00d00000000000001"
+    assert given.get("placement_group") == group

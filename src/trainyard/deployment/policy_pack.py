@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from trainyard.components.capacity.lookup import reads_provenance, with_provenance
+from trainyard.components.config.stack import StackConfig
 from trainyard.policies.pack.stack_config import pack_config
 from trainyard.stack_files.files import write_private
 from trainyard.stack_files.installation import INSTALLATION
@@ -14,9 +16,20 @@ from trainyard.workspace.workspace import Workspace
 
 
 def policy_pack(workspace: Workspace) -> list[str]:
-    """Return the arguments that attach the pack, with its configuration from the stack file."""
+    """Return the arguments that attach the pack, with its configuration from the stack file.
+
+    What `provenance: auto` stands for is read from the account, as the program does: the pack would
+    refuse the placement group of a reservation that nothing declares as own.
+
+    Raises:
+        AccountUnreachableError: no credentials, or no answer.
+    """
     path = workspace.scratch / f"{workspace.stack_file.stack}.policies.json"
-    content = json.dumps(pack_config(config_of(workspace.stack_file)), indent=2)
+    config: StackConfig = config_of(workspace.stack_file)
+    if reads_provenance(config):
+        with workspace.target.access():
+            config = with_provenance(config, workspace.target.reader())
+    content = json.dumps(pack_config(config), indent=2)
     write_private(path, content)
     return ["--policy-pack", str(_folder(workspace.scratch)), "--policy-pack-config", str(path)]
 
