@@ -32,7 +32,6 @@ from trainyard.components.account.facts import AccountFacts
 from trainyard.components.account.known import Known
 from trainyard.components.catalog.instance_types import Architecture, InstanceType, Manufacturer
 from trainyard.components.compute.facts import ImageFacts
-from trainyard.components.compute.lookup import MOST_SOURCES
 from trainyard.components.compute.node_pool_plan import NodePoolPlan
 from trainyard.components.config.problems import ROOT, Problem
 
@@ -40,6 +39,8 @@ _NVIDIA: frozenset[Manufacturer] = frozenset({"nvidia"})
 _NEURON: frozenset[Manufacturer] = frozenset({"neuron"})
 _NONE: frozenset[Manufacturer] = frozenset()
 _ALL = _NVIDIA | _NEURON
+MOST_SOURCES = 3
+"""How many images back the origin of an image is followed."""
 DRIVER_NAMES: Mapping[Manufacturer, str] = {"nvidia": "NVIDIA", "neuron": "Neuron"}
 
 

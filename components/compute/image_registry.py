@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any
 
-from trainyard.components.catalog.ecr_registries import ecr_registry
 from trainyard.components.catalog.image_references import (
     DOCKER_HUB,
     ImageReference,
+    ecr_registry,
     in_registry,
 )
 from trainyard.components.catalog.instance_types import Architecture

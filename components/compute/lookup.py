@@ -8,6 +8,7 @@ from typing import Any
 from trainyard.components.account.reader import AccountReader, Reading
 from trainyard.components.catalog.instance_types import Architecture
 from trainyard.components.compute.facts import ImageFacts, TypeFacts
+from trainyard.components.compute.image_drivers import MOST_SOURCES
 from trainyard.components.compute.image_registry import UsedImage, is_public, look_up_public_images
 from trainyard.components.compute.node_pool_plan import ImageSource, NodePoolPlan
 from trainyard.components.tagging import tag_map
@@ -29,8 +30,6 @@ GET_PARAMETER = "ssm:GetParameter"
 
 
 DESCRIBE_IMAGES = "ec2:DescribeImages"
-MOST_SOURCES = 3
-"""How many images back the origin of an AMI is followed."""
 
 
 def image_facts(answer: dict[str, Any]) -> ImageFacts:

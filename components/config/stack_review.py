@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from trainyard.components.catalog.collective_tests import GBIT_PER_GBYTE, bandwidth_ceiling
-from trainyard.components.catalog.ecr_registries import ecr_registry
+from trainyard.components.catalog.image_references import ecr_registry
 from trainyard.components.catalog.instance_types import INSTANCE_TYPES
 from trainyard.components.config.base import (
     EffectiveWith,
@@ -119,7 +119,7 @@ def review_images(config: StackConfig, region: str, review: Review) -> None:
 
     Credentials of a partition are those of no other one. Pulls from another region work with the
     role of the nodes, but not through VPC endpoints, which the checks of networks without another
-    way refuse: the sources of `trainyard.components.catalog.ecr_registries`.
+    way refuse: the sources of `trainyard.components.catalog.image_references`.
     """
     for use in names_in(config):
         found = ecr_registry(use.name.partition("/")[0]) if use.kind == "container-image" else None

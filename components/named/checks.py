@@ -9,7 +9,7 @@ from typing import Any
 from trainyard.components.account.check import Check, Finding, Subject
 from trainyard.components.account.facts import AccountFacts
 from trainyard.components.account.known import Known
-from trainyard.components.catalog.ecr_registries import EXAMPLE_ACCOUNTS, ecr_registry
+from trainyard.components.catalog.image_references import EXAMPLE_ACCOUNTS, ecr_registry
 from trainyard.components.compute.facts import PlacementGroupFacts
 from trainyard.components.config.fsx_lustre import DataRepository, NewFsxLustre
 from trainyard.components.config.named import Named

@@ -11,10 +11,10 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from trainyard.components.account.reader import AccountReader, AccountUnreachableError
-from trainyard.components.catalog.ecr_registries import ecr_registry
 from trainyard.components.catalog.image_references import (
     ImageReference,
     ImageReferenceError,
+    ecr_registry,
     parsed,
 )
 from trainyard.components.compute.facts import PlacementGroupFacts

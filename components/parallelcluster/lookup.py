@@ -148,7 +148,6 @@ def look_up_open_zfs(reader: AccountReader, config: StackConfig) -> dict[str, Fi
                 found[volume_id] = replace(
                     system,
                     volume_lifecycle=volume.get("Lifecycle", "AVAILABLE"),
-                    volume_type=volume.get("VolumeType", "OPENZFS"),
                     exported_to=_clients(volume),
                 )
     return found

@@ -159,7 +159,9 @@ def _open_zfs(
     if found is None:
         yield _missing(path, volume_id, "volume")
         return
-    yield from _volume_problems(path, volume_id, found, _subnets(plan, facts))
+    # `FsxOpenZfs` mounts volumes of OPENZFS.
+    wanted = storage.type.removeprefix("Fsx").upper()
+    yield from _volume_problems(path, volume_id, wanted, found, _subnets(plan, facts))
     if found.vpc_id != plan.network.vpc_id:
         yield Problem(
             path=path,
@@ -180,15 +182,15 @@ _USABLE_VOLUME = ("AVAILABLE", "CREATED", "MISCONFIGURED")
 
 
 def _volume_problems(
-    path: str, volume_id: str, found: FileSystemFacts, subnets: list[SubnetFacts]
+    path: str, volume_id: str, wanted: str, found: FileSystemFacts, subnets: list[SubnetFacts]
 ) -> Iterator[Problem]:
-    """Yield why nodes could not mount an OpenZFS volume, apart from its network."""
-    if (found.type, found.volume_type) != ("OPENZFS", "OPENZFS"):
+    """Yield why nodes could not mount a volume of a type of FSx, apart from its network."""
+    if found.type != wanted:
         yield Problem(
             path=path,
-            found=f"{volume_id}, of {found.volume_type}",
-            problem="this is no volume of FSx for OpenZFS; ParallelCluster mounts it as one",
-            allowed="a volume of FSx for OpenZFS",
+            found=f"{volume_id}, of {found.type}",
+            problem=f"this is no volume of the type {wanted}; ParallelCluster mounts it as one",
+            allowed=f"a volume of the type {wanted}",
             remedy="set the id of such a volume (`aws fsx describe-volumes`)",
         )
         return

@@ -49,8 +49,6 @@ class FileSystemFacts:
     """`RootSquash` of Lustre, the ids that root of a client gets; empty if it keeps its own."""
     volume_lifecycle: str = "AVAILABLE"
     """FSx value of the OpenZFS volume in the stack file."""
-    volume_type: str = "OPENZFS"
-    """`OPENZFS` or `ONTAP`."""
     exported_to: tuple[str, ...] | None = None
     """Clients that may mount the OpenZFS volume: addresses, CIDR blocks or `*`; None if unknown."""
 

@@ -10,8 +10,7 @@ import pytest
 
 from tests.support.batch import P4D
 from tests.support.stack_files import notes, raw_config, refusals
-from trainyard.components.catalog.ecr_registries import ecr_registry
-from trainyard.components.catalog.image_references import ImageReferenceError, parsed
+from trainyard.components.catalog.image_references import ImageReferenceError, ecr_registry, parsed
 from trainyard.components.compute.image_registry import is_public
 
 ACCOUNT = "210987654321"

@@ -268,7 +268,7 @@ def test_an_image_of_the_stack_and_those_that_it_was_made_from_are_read():
 
 @pytest.mark.parametrize(
     ("scripts", "told"),
-    [([], True), (["pyxis"], True), (["neuron"], False), (["https://example.org/a.sh"], False)],
+    [([], True), (["docker"], True), (["neuron"], False), (["https://example.org/a.sh"], False)],
 )
 def test_trainium_on_slurm_without_the_script_for_the_driver_is_told(scripts, told):
     """The official images have no driver of Neuron; offline, before the account is read."""

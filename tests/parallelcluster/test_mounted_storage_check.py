@@ -190,7 +190,7 @@ def test_an_open_zfs_of_another_vpc_is_refused():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"type": "ONTAP", "volume_type": "ONTAP"}, "of ONTAP"),
+        ({"type": "ONTAP"}, "of ONTAP"),
         ({"lifecycle": "CREATING"}, "CREATING"),
         ({"volume_lifecycle": "FAILED"}, "FAILED"),
         ({"exported_to": ("10.9.0.0/16",)}, "10.9.0.0/16"),
