@@ -57,6 +57,7 @@ _PAIRS = {
     "Y": "\u04ae\u03a5",
     "Z": "\u0396",
 }
+_BREAKS = {"\n": "a line break", "\r": "a carriage return", "\t": "a tab"}
 _PLAIN = {odd: plain for plain, every in _PAIRS.items() for odd in every}
 
 
@@ -70,7 +71,9 @@ def odd_characters(text: str) -> str:
 
     Such as "U+2013 (EN DASH), which looks like `-`".
     """
-    odd = dict.fromkeys(character for character in text if _plain(character) != character)
+    odd = dict.fromkeys(
+        character for character in text if character in _BREAKS or _plain(character) != character
+    )
     return "; ".join(_named(character) for character in odd)
 
 
@@ -82,16 +85,23 @@ def _plain(character: str) -> str:
         return found
     # Full-width forms and the like, but no letters with accents and no other scripts.
     folded = unicodedata.normalize("NFKC", character)
-    return folded if folded.isascii() else character
+    if folded.isascii():
+        return folded
+    digit = unicodedata.decimal(character, None)
+    return character if digit is None else str(digit)
 
 
 def _named(character: str) -> str:
+    if character in _BREAKS:
+        return _BREAKS[character]
     name = unicodedata.name(character, "no name")
     plain = _plain(character)
     if not plain:
         says = "which is invisible"
     elif plain == " ":
         says = "which looks like a space"
+    elif unicodedata.decimal(character, None) is not None:
+        says = f"a digit {plain} of another script"
     else:
         says = f"which looks like `{plain}`"
     return f"U+{ord(character):04X} ({name}), {says}"

@@ -41,7 +41,13 @@ def reviewed_placement(
             contradiction.reason,
             found=f"{forced.group} {forced.name}" if forced.name else forced.group,
             allowed=contradiction.allowed,
-            remedy=contradiction.remedy,
+            remedy=_with_command(contradiction.remedy, f"{key}.placement", review),
             rules=(contradiction.rule,),
         )
         return None
+
+
+def _with_command(remedy: str, key: str, review: Review) -> str:
+    """Return a fix with the command that removes the section, if that is the fix."""
+    removes = remedy.startswith("remove `placement`")
+    return f"{remedy}: {review.remove_command(key)}" if removes else remedy

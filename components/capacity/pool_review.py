@@ -211,6 +211,7 @@ def review_reserved_zone(
         ),
         found=zone,
         allowed=reserved,
-        remedy=f"remove `availability_zone` of {what}: the reservation determines it",
+        remedy=f"remove `availability_zone` of {what}, which the reservation determines: "
+        f"{review.remove_command(f'{key}.availability_zone')}",
         rules=("C2", "D16"),
     )

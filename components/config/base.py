@@ -154,6 +154,8 @@ class EffectiveWith:
     """One of them must be on."""
     why: str
     """What happens to the value otherwise, for the message."""
+    harmless: tuple[Any, ...] = ()
+    """Values that ask for nothing, and are accepted without a switch."""
 
     def __str__(self) -> str:
         """Return when the field has an effect, for the reference."""

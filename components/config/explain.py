@@ -6,9 +6,10 @@ import copy
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
-from typing import Any, cast, get_origin
+from typing import Any, cast, get_args, get_origin
 
 from pydantic_core import ErrorDetails
+from pydantic_core.core_schema import ErrorType
 
 from trainyard.components.config.given_stack import GivenStack
 from trainyard.components.config.keys import (
@@ -27,6 +28,7 @@ from trainyard.components.config.wrong_values import (
     explain_form,
     explain_kind,
     explain_type,
+    solves,
 )
 from trainyard.components.look_alikes import odd_characters
 
@@ -78,6 +80,9 @@ def _remedy(finding: SchemaError, allowed: str) -> str:
         return "add an entry in the stack file"
     if kind == "too_short":
         return finding.example_of(finding.example, (*finding.location, 0))
+    limit = str(finding.context[_WORDS[kind][0]])
+    if kind in {"greater_than_equal", "less_than_equal"} and solves(finding, limit):
+        return f"give a value of {allowed}, such as: {finding.set_to(limit)}"
     # The limit itself may break another rule.
     return f"give a value of {allowed}"
 
@@ -275,6 +280,13 @@ def _of_another_tool(
 def _renamed(meant: str, finding: SchemaError, remove: str) -> str:
     if value_at(finding.raw, (*finding.location[:-1], meant)) is not None:
         return f"{remove}; `{meant}` is set already"
+    model = model_at(GivenStack, finding.raw, (*finding.location[:-1], meant))
+    if (
+        model
+        and isinstance(finding.found, Mapping)
+        and not set(finding.found) <= set(model.model_fields)
+    ):
+        return f"{remove}, and set the keys of `{meant}`: {', '.join(model.model_fields)}"
     return f"rename it to `{meant}`, or: {remove}"
 
 
@@ -398,9 +410,25 @@ def _contradiction(finding: SchemaError) -> list[Problem]:
             problem=f"{finding.error['msg']}; {context['why']}",
             found=inner.found,
             allowed=context["allowed"],
-            remedy=context["remedy"],
+            remedy=_with_command(context["remedy"], finding),
         )
     ]
+
+
+_SAID = re.compile(r"(?:set|add) `?(?P<key>\w+): (?P<value>[\w./-]+)`?|remove `?(?P<gone>\w+)`?")
+"""The first of the fixes of a contradiction: `set iops: 3000`, `remove iops`."""
+
+
+def _with_command(remedy: str, finding: SchemaError) -> str:
+    """Return a fix of a section, with the command that makes it if it names a key and a value."""
+    said = _SAID.match(remedy)
+    model = model_at(GivenStack, finding.raw, finding.location)
+    name = (said["key"] or said["gone"]) if said else None
+    if said is None or model is None or name not in model.model_fields:
+        return remedy
+    inner = finding.below(name)
+    remove = remove_command(inner.path, stack_file=finding.stack_file)
+    return f"{remedy} ({inner.set_to(said['value']) if said['key'] else remove})"
 
 
 def _contradictions(finding: SchemaError) -> list[Problem]:
@@ -411,7 +439,7 @@ def _contradictions(finding: SchemaError) -> list[Problem]:
             problem=f"{each['problem']}; {each['why']}",
             found=value_at(finding.raw, (*finding.location, each["key"])),
             allowed=each["allowed"],
-            remedy=each["remedy"],
+            remedy=_with_command(each["remedy"], finding),
         )
         for each in finding.context["all"]
     ]
@@ -438,18 +466,36 @@ def _nothing(finding: SchemaError) -> list[Problem]:
 
 
 def _otherwise(finding: SchemaError) -> list[Problem]:
-    """Explain any other error with the message of pydantic."""
-    message = finding.error["msg"]
+    """Explain any other error: with our own words, or, for one of pydantic, with those of the key.
+
+    Messages of pydantic speak of inputs and types of Python.
+    """
+    place = finding.place
+    description = place.description if place else ""
+    ours = finding.error["type"] not in _OF_PYDANTIC
+    step = finding.context.get("multiple_of")
+    problem = finding.error["msg"] if ours else "is not a value that this key takes"
+    if not ours and step is None and description:
+        problem = f"{problem}: {description}"
     return [
         Problem(
             path=finding.path,
-            problem=message[:1].lower() + message[1:],
+            problem=f"is no multiple of {step}" if step is not None else problem,
             found=finding.found,
-            remedy="change the value",
+            allowed=f"a multiple of {step}" if step is not None else _allowed(finding),
+            remedy=_to_a_multiple(finding, step) if step is not None else "change the value",
         )
     ]
 
 
+def _to_a_multiple(finding: SchemaError, step: Any) -> str:
+    found = finding.found
+    nearest_one = max(1, round(found / step)) * step if isinstance(found, int | float) else step
+    return finding.set_to(str(nearest_one))
+
+
+_OF_PYDANTIC = frozenset(get_args(ErrorType))
+"""https://docs.pydantic.dev/latest/errors/validation_errors/"""
 _EXPLAIN: Mapping[str, Callable[[SchemaError], list[Problem]]] = {
     "missing": _missing,
     "needed": _needed,

@@ -407,7 +407,9 @@ def _s3(wanted: NewFsxLustre) -> Iterator[Contradiction]:
             why="PERSISTENT_2 is linked to S3 through data repository associations",
             allowed="data_repositories, or another deployment type",
             remedy=(
-                f'set data_repositories: [{{file_system_path: /, s3_path: "{wanted.import_path}"}}]'
+                "set data_repositories: "
+                f'[{{file_system_path: /, s3_path: "{wanted.import_path}"}}] '
+                "and remove import_path"
             ),
         )
     if wanted.data_repositories:

@@ -62,21 +62,21 @@ class RootVolume(StrictModel):
         # https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html: a gp3 volume has at
         # most 500 IOPS per GiB and 0.25 MiB/s per provisioned IOPS.
         if self.iops > 500 * self.size_gib:
-            raise _too_much("iops", f"at most {500 * self.size_gib} for this size", "size_gib")
+            raise _too_much("iops", 500 * self.size_gib, "for this size", "size_gib")
         if self.throughput_mibps > self.iops // 4:
-            raise _too_much("throughput_mibps", f"at most {self.iops // 4} for these IOPS", "iops")
+            raise _too_much("throughput_mibps", self.iops // 4, "for these IOPS", "iops")
         return self
 
 
-def _too_much(key: str, allowed: str, other: str) -> PydanticCustomError:
+def _too_much(key: str, most: int, reason: str, other: str) -> PydanticCustomError:
     return PydanticCustomError(
         "contradiction",
         "is more than EBS supports for a gp3 volume with these settings",
         {
             "key": key,
             "why": "EC2 would not launch any node",
-            "allowed": allowed,
-            "remedy": f"lower `{key}`, or raise `{other}`",
+            "allowed": f"at most {most} {reason}",
+            "remedy": f"set {key}: {most}, or raise `{other}`",
         },
     )
 
@@ -124,6 +124,12 @@ class NodeSizes(StrictModel):
     maximum: Annotated[int, Field(ge=1)]
     """Maximum number of nodes."""
 
+    def _ordered(self) -> str:
+        change = "change `minimum`, `desired` or `maximum`"
+        if self.minimum > self.maximum:
+            return change
+        return f"set desired: {min(max(self.minimum, self.desired), self.maximum)}, or {change}"
+
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if not self.minimum <= self.desired <= self.maximum:
@@ -136,7 +142,7 @@ class NodeSizes(StrictModel):
                     "maximum": self.maximum,
                     "why": "Auto Scaling rejects other sizes",
                     "allowed": "minimum <= desired <= maximum",
-                    "remedy": "change `minimum`, `desired` or `maximum`",
+                    "remedy": self._ordered(),
                 },
             )
         return self

@@ -234,6 +234,13 @@ class S3Access(StrictModel):
     """Whether nodes can also write to it."""
 
 
+NO_ADDRESS = "0.0.0.0/32"
+"""`AllowedIps` that closes SSH: no client has this address. ParallelCluster has no other setting.
+
+https://github.com/aws/aws-parallelcluster/issues/6708
+"""
+
+
 class Ssh(StrictModel):
     """SSH access to the head node. Without a key, use Session Manager to connect to it."""
 
@@ -247,6 +254,7 @@ class Ssh(StrictModel):
         EffectiveWith(
             (Switch("key_name"), Switch("public_key")),
             why="the head node has no key pair, and nobody can connect by SSH",
+            harmless=(NO_ADDRESS,),
         ),
     ] = None
     """CIDR block that can open SSH connections to the head node. If omitted, none can."""
@@ -390,7 +398,7 @@ class Monitoring(StrictModel):
     """Whether to send logs to CloudWatch Logs."""
     log_retention_days: Annotated[LogRetentionDays, _OF_LOGS] = 180
     """Days to keep logs. 0 keeps them forever."""
-    keep_logs: Annotated[bool, _OF_LOGS] = True
+    keep_logs: bool = True
     """Whether to keep logs when the cluster is deleted."""
     dashboard: bool = True
     """Whether to create a CloudWatch dashboard of the cluster."""
@@ -412,7 +420,15 @@ class Deployment(StrictModel):
     provider_service_token: LambdaArn | None = None
     """ARN of the Lambda function of an existing provider stack, to use instead of a new one."""
     suppress_validators: tuple[
-        Annotated[str, Field(pattern=r"^(?:ALL|type:[A-Za-z0-9]+)$")], ...
+        Annotated[
+            str,
+            Form(
+                pattern=r"ALL|type:[A-Za-z0-9]+",
+                expected="`ALL`, or `type:` and the name of a validator",
+                example="type:DetailedMonitoringValidator",
+            ),
+        ],
+        ...,
     ] = ()
     """ParallelCluster validators to skip, such as `type:DetailedMonitoringValidator`."""
     deletion_policy: Literal["delete", "retain"] = "delete"

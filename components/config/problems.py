@@ -315,6 +315,18 @@ class Review:
         """Return the command that removes a key, relative to `trainyard:cluster`."""
         return remove_command(f"{ROOT}.{key}", stack_file=self.stack_file)
 
+    def remove_after_first(self, key: str, entries: Sequence[str]) -> str:
+        """Return the commands that remove all entries of a list but the first."""
+        numbers = range(len(entries) - 1, 0, -1)
+        return " and ".join(self.remove_command(f"{key}[{number}]") for number in numbers)
+
+    def remove_repeated(self, key: str, entries: Sequence[str]) -> str:
+        """Return the commands that remove entries of a list that are in it already."""
+        # From the last one on, so that the numbers of the others stay as they are.
+        again = [n for n, each in enumerate(entries) if each in entries[:n]]
+        commands = (self.remove_command(f"{key}[{number}]") for number in reversed(again))
+        return f"remove the second one: {' and '.join(commands)}"
+
     def close(self) -> None:
         """End the review.
 

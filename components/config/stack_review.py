@@ -69,7 +69,8 @@ def review_arns(config: StackConfig, region: str, review: Review) -> None:
                 f"is in a different region from the stack, {region}, which cannot use it",
                 found=arn,
                 allowed=f"an ARN of {region}",
-                remedy="set an ARN in this region, or change `aws:region`",
+                remedy="set an ARN in this region, or change `aws:region`, or do without it: "
+                f"{review.remove_command(key)}",
             )
         elif own_partition != partition(region):
             review.refuse(
@@ -189,8 +190,15 @@ def review_tags(tags: Mapping[str, str], review: Review, *, has_roles: bool = Tr
             f"has too many tags: AWS allows {MAX_TAGS}, of which the program reserves {OWN_TAGS}",
             found=len(tags),
             allowed=f"at most {limit}",
-            remedy="remove tags",
+            remedy=remove_tags(tags, limit, review),
         )
+
+
+def remove_tags(tags: Mapping[str, str], limit: int, review: Review) -> str:
+    """Return the commands that remove the tags above a limit, from the last one on."""
+    above = list(tags)[limit:]
+    commands = (review.remove_command(_key(("tags", key))) for key in reversed(above))
+    return f"remove tags, such as: {' and '.join(commands)}"
 
 
 REQUIRED = "verification.required"
@@ -301,7 +309,8 @@ def _switched_off(
             given = name in value.model_fields_set and inner != field.get_default(
                 call_default_factory=True
             )
-            if effect and given and not any(_is_on(each, value, root) for each in effect.switches):
+            asks = effect is not None and given and inner not in effect.harmless
+            if effect and asks and not any(_is_on(each, value, root) for each in effect.switches):
                 yield location, value, name, effect
             yield from _switched_off(inner, root, (*location, name))
     elif isinstance(value, dict):

@@ -19,7 +19,13 @@ from trainyard.components.config.keys import (
     location_in,
     value_at,
 )
-from trainyard.components.config.problems import Problem, nearest, nearest_of, show
+from trainyard.components.config.problems import (
+    Problem,
+    nearest,
+    nearest_of,
+    remove_command,
+    show,
+)
 from trainyard.components.config.stack_models import given_model
 from trainyard.components.look_alikes import odd_characters, plain_characters
 from trainyard.components.secret_text import is_private_key, looks_secret
@@ -93,7 +99,12 @@ def _of_text(found: object, finding: SchemaError) -> Iterator[str]:
     with_bits = _network(plain)
     if with_bits:
         yield with_bits
-    if not re.search(r"[/:.]", plain):  # a name
+    if len(plain.splitlines()) > 1:
+        yield plain.splitlines()[0].strip()
+        return
+    place = finding.place
+    # Any text would pass with hyphens; only a name has a form.
+    if place and place.example and not re.search(r"[/:.]", plain):
         yield re.sub(r"[^A-Za-z0-9-]+", "-", plain).strip("-")
         yield re.sub(r"[^a-z0-9-]+", "-", plain.lower()).strip("-")
 
@@ -118,9 +129,19 @@ TYPES = {
     "int_from_float": "a whole number",
     "bool_type": "true or false",
     "tuple_type": "a list",
+    "list_type": "a list",
+    "float_type": "a number",
+    "finite_number": "a number",
+    "date_type": "a date such as 2026-12-01",
+    "date_parsing": "a date such as 2026-12-01",
+    "date_from_datetime_parsing": "a date such as 2026-12-01",
+    "date_from_datetime_inexact": "a date such as 2026-12-01",
     "dict_type": "a mapping of keys to values",
     "model_type": "a mapping of keys to values",
     "model_attributes_type": "a mapping of keys to values",
+    "timezone_naive": "a time with its UTC offset, such as 2026-12-01T11:30:00Z",
+    "datetime_object_invalid": "a time such as 2026-12-01T11:30:00Z",
+    "int_parsing_size": "a whole number of at most 18 digits",
     "datetime_type": "a time such as 2026-12-01T11:30:00Z",
     "datetime_from_date_parsing": "a time such as 2026-12-01T11:30:00Z",
     "datetime_parsing": "a time such as 2026-12-01T11:30:00Z",
@@ -208,7 +229,9 @@ def _unknown_name(finding: SchemaError) -> Problem:
         problem=f"is not one of the allowed names{_odd(name)}{_did_you_mean(meant)}",
         found=name,
         allowed=", ".join(choices),
-        remedy=f"rename this entry to `{meant}`" if meant else "remove this entry",
+        remedy=f"rename this entry to `{meant}`"
+        if meant
+        else f"remove this entry: {remove_command(entry.path, stack_file=finding.stack_file)}",
     )
 
 
@@ -282,7 +305,11 @@ def _type_remedy(finding: SchemaError, expected: str) -> str:
     found = finding.found
     if expected == "text" and isinstance(found, int | float):
         # YAML reads an unquoted 1.30 as the number 1.3.
-        return f'write it in quotes in the stack file: "{show(found)}"'
+        quoted = f'write it in quotes in the stack file: "{show(found)}"'
+        example = finding.example
+        if isinstance(found, float) and solves(finding, example):
+            return f"{quoted}, with a 0 at its end if there was one; or: {finding.set_to(example)}"
+        return quoted
     if isinstance(found, str) and expected in {"a whole number", "true or false"}:
         corrected = _corrected(finding)
         return corrected or f"write {expected}, without quotes, in the stack file"
@@ -299,6 +326,8 @@ def _corrected(finding: SchemaError) -> str | None:
 def _given(finding: SchemaError) -> str:
     context = finding.context
     where = context.get("where", "")
+    if "or remove the key" in where:
+        return f"give {where} ({remove_command(finding.path, stack_file=finding.stack_file)})"
     return f"give {where}" if where else finding.example_of(context["example"])
 
 

@@ -56,8 +56,8 @@ def review_addon_versions(
                 problem,
                 found=version,
                 allowed=allowed,
-                remedy=f"remove `{KEY}.{addon}`, so that the pinned version is installed, or give "
-                "one that `aws eks describe-addon-versions --addon-name "
+                remedy=f"{review.remove_command(f'{KEY}.{addon}')}, so that the pinned version is "
+                "installed, or give one that `aws eks describe-addon-versions --addon-name "
                 f"{addon} --kubernetes-version {architecture.kubernetes_version}` lists",
                 rules=("A17",) if addon == "vpc-cni" else (),
             )

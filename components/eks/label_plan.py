@@ -146,7 +146,8 @@ def review_managed(
             empty,
             "has a label without a value, which EKS refuses for a managed node group",
             "values of 1 to 63 characters",
-            'give the label a value, such as "true"',
+            "give the label a value: "
+            + " and ".join(review.set_command(f'{key}.labels["{each}"]', "true") for each in empty),
         ),
     ):
         if found:

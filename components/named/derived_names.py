@@ -84,7 +84,7 @@ def review_names(
             f"is too long: it is part of the name of {worst}",
             found=stack,
             allowed=f"at most {len(stack) - over} characters",
-            remedy=review.set_command("name", "SHORTER"),
+            remedy=review.set_command("name", stack[: len(stack) - over].rstrip("-")),
             rules=("E17",),
         )
         return
@@ -97,7 +97,8 @@ def review_names(
                 f"the name of {worst}",
                 found=part.name,
                 allowed=f"at most {len(part.name) - over} characters",
-                remedy=f"rename the {part.noun}, or shorten `name`",
+                remedy=f"rename it to `{part.name[: len(part.name) - over].rstrip('-')}` or "
+                f"another short name of the {part.noun}, or shorten `name`",
                 rules=("E17",),
             )
 

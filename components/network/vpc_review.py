@@ -285,7 +285,7 @@ def review_existing_vpc(network: ExistingVpc, review: Review) -> None:
                 f"network.{name}",
                 "lists a subnet twice",
                 found=", ".join(repeated),
-                remedy="remove the second one",
+                remedy=review.remove_repeated(f"network.{name}", ids),
                 rules=("E3",),
             )
 
@@ -313,6 +313,16 @@ def review_new_vpc(network: NewVpc, region: str, review: Review) -> None:
     review_adoption(network, review)
 
 
+def _own_zones(zones: Sequence[str], region: str, review: Review) -> str:
+    """Return the commands that name a zone of the region in the place of each of another one."""
+    free = (zone for zone in (f"{region}{letter}" for letter in "abcdef") if zone not in zones)
+    return " and ".join(
+        review.set_command(f"network.availability_zones[{number}]", next(free))
+        for number, zone in enumerate(zones)
+        if is_foreign_zone(zone, region)
+    )
+
+
 def _review_zones(network: NewVpc, region: str, review: Review) -> None:
     zones, key = network.availability_zones, "network.availability_zones"
     repeated = sorted({zone for zone in zones if zones.count(zone) > 1})
@@ -321,7 +331,7 @@ def _review_zones(network: NewVpc, region: str, review: Review) -> None:
             key,
             "lists a zone twice",
             found=", ".join(repeated),
-            remedy="remove the second one",
+            remedy=review.remove_repeated(key, zones),
         )
     foreign = [zone for zone in zones if is_foreign_zone(zone, region)]
     if foreign:
@@ -330,7 +340,7 @@ def _review_zones(network: NewVpc, region: str, review: Review) -> None:
             f"has zones that are not in the stack's region, {region}",
             found=", ".join(foreign),
             allowed=f"zones in {region}",
-            remedy="change the zones, or `aws:region`",
+            remedy=f"{_own_zones(zones, region, review)}; or change `aws:region`",
         )
     most = most_zones(network)
     if most is not None and len(zones) > most:
@@ -451,7 +461,11 @@ def _review_subnets(network: NewVpc, addresses: AddressPlan, review: Review) -> 
                 found=cidr,
                 allowed=f"within {', '.join(addresses.blocks)}",
                 remedy=(
-                    "change it, or add a CIDR block that contains it to `network.secondary_cidrs`"
+                    "change it, or add a CIDR block that contains it: "
+                    + review.set_command(
+                        f"network.secondary_cidrs[{len(addresses.blocks) - 1}]",
+                        str(subnet.supernet(new_prefix=min(16, subnet.prefixlen))),
+                    )
                 ),
             )
     _review_overlaps(subnets, review)
@@ -489,6 +503,16 @@ def _refuse_small_subnet(key: str, cidr: str, addresses: AddressPlan, review: Re
     )
 
 
+def _separate(key: str, cidr: str, every: Sequence[str], review: Review) -> str:
+    """Return how to give a subnet a block of its own, of the same size and in the same network."""
+    own = IPv4Network(cidr)
+    taken = [IPv4Network(each) for each in every]
+    blocks = own.supernet(new_prefix=min(16, own.prefixlen)).subnets(new_prefix=own.prefixlen)
+    free = next((each for each in blocks if not any(map(each.overlaps, taken))), None)
+    use = "use a separate CIDR block for each subnet"
+    return f"{use}, such as: {review.set_command(key, str(free))}" if free else use
+
+
 def _review_overlaps(subnets: list[tuple[str, str]], review: Review) -> None:
     met: set[str] = set()
     for (_, one), (key, other) in combinations(subnets, 2):
@@ -498,7 +522,7 @@ def _review_overlaps(subnets: list[tuple[str, str]], review: Review) -> None:
                 key,
                 f"overlaps another subnet, {one}",
                 found=other,
-                remedy="use a separate CIDR block for each subnet",
+                remedy=_separate(key, other, [cidr for _, cidr in subnets], review),
             )
 
 

@@ -27,7 +27,7 @@ from trainyard.components.config.parallelcluster import (
 )
 from trainyard.components.config.problems import Review
 from trainyard.components.config.reservations import CapacityBlock
-from trainyard.components.config.stack_review import review_tags
+from trainyard.components.config.stack_review import remove_tags, review_tags
 from trainyard.components.config.storage import THROUGHPUTS_MBPS, NewFsxOpenZfs
 from trainyard.components.named.derived_names import has_flow_logs, review_names
 from trainyard.components.network.vpc_review import review_existing_vpc, review_new_vpc
@@ -144,7 +144,7 @@ def _review_name(config: ParallelClusterStackConfig, review: Review) -> None:
             "is too long: ParallelCluster limits it (ClusterNameValidator)",
             found=name,
             allowed=f"at most {NAME_LIMIT} characters",
-            remedy=review.set_command("name", "SHORTER"),
+            remedy=review.set_command("name", name[:NAME_LIMIT].rstrip("-")),
             rules=("E17",),
         )
     if re.fullmatch(NAME_PATTERN, name) is None:
@@ -221,7 +221,7 @@ def _review_cluster_tags(config: ParallelClusterStackConfig, review: Review) -> 
             "has more tags than ParallelCluster supports (ComputeResourceTagsValidator)",
             found=len(config.tags),
             allowed=f"at most {MAXIMUM_TAGS - own}",
-            remedy="remove tags",
+            remedy=remove_tags(config.tags, MAXIMUM_TAGS - own, review),
         )
 
 

@@ -95,7 +95,7 @@ def review_compute_resource(
         review.refuse(
             key,
             "has a name that ParallelCluster does not allow (NameValidator)",
-            remedy="rename it",
+            remedy="rename it to `main`, or to another name",
         )
     if resource.purchase_option is not None:
         review_purchase_option(review, key, resource.purchase_option, context.config.reservations)
@@ -145,6 +145,10 @@ def _review_sizes(
         )
 
 
+_HEAD_NODES = {"x86_64": "m5.8xlarge", "arm64": "m7g.8xlarge"}
+"""A type for a head node, by architecture: the default, and its successor with Graviton."""
+
+
 def _review_architecture(key: str, found: InstanceType, context: Context, review: Review) -> None:
     head = INSTANCE_TYPES.get(context.config.architecture.head_node.instance_type)
     if head is None or head.architecture == found.architecture:
@@ -157,7 +161,10 @@ def _review_architecture(key: str, found: InstanceType, context: Context, review
         ),
         found=found.name,
         allowed=f"a type with {head.architecture}",
-        remedy="change this type, or `architecture.head_node.instance_type`",
+        remedy="change this type, or that of the head node: "
+        + review.set_command(
+            "architecture.head_node.instance_type", _HEAD_NODES[found.architecture]
+        ),
         rules=("E4",),
     )
 
@@ -250,7 +257,7 @@ def _review_listed(key: str, subnets: Sequence[str], network: ExistingVpc, revie
             key,
             "lists a subnet twice, which ParallelCluster rejects (QueueSubnetsValidator)",
             found=", ".join(subnets),
-            remedy="remove the second one",
+            remedy=review.remove_repeated(key, subnets),
             rules=("E3",),
         )
     listed = (*network.private_subnet_ids, *(subnets if network.is_unread else ()))
@@ -287,9 +294,9 @@ def _review_several_subnets(place: PoolPlace, queue: Queue, review: Review) -> N
         ),
         found=", ".join(queue.subnet_ids),
         allowed="one subnet",
-        remedy="keep the one in the zone of the capacity, or disable EFA"
-        if efa
-        else "keep the one in the zone of the reservation",
+        remedy=f"keep the one in the zone of the capacity, such as the first: "
+        f"{review.remove_after_first(place.subnet_key, queue.subnet_ids)}"
+        + ("; or disable EFA" if efa else ""),
         rules=("A6",),
     )
 
@@ -324,7 +331,7 @@ def review_queue(name: str, queue: Queue, context: Context, review: Review) -> N
         review.refuse(
             key,
             "has a name that ParallelCluster does not allow (NameValidator)",
-            remedy="rename it",
+            remedy="rename it to `main`, or to another name",
         )
     review_purchase_option(review, key, queue.purchase_option, context.config.reservations)
     review_place(name, queue, context, review)
@@ -353,9 +360,21 @@ def review_counts(architecture: ParallelClusterArchitecture, review: Review) -> 
                 f"has more {noun} than ParallelCluster supports (MaxCountValidator)",
                 found=count,
                 allowed=f"at most {limit}",
-                remedy="remove some, or create a second cluster",
+                remedy=f"{_fewer(architecture, count - limit, review)}, or create a second cluster",
                 rules=("E17",),
             )
+
+
+def _fewer(architecture: ParallelClusterArchitecture, above: int, review: Review) -> str:
+    """Return the commands that remove the last compute resources, or queues with only one."""
+    removed: list[str] = []
+    for name, queue in reversed(architecture.queues.items()):
+        own = [*queue.compute_resources]
+        key = f"architecture.queues.{name}"
+        if len(own) == 1:
+            removed.append(key)
+        removed += [f"{key}.compute_resources.{each}" for each in reversed(own[1:])]
+    return f"remove some: {' and '.join(map(review.remove_command, removed[:above]))}"
 
 
 def _review_markets(queue_name: str, queue: Queue, context: Context, review: Review) -> None:
@@ -401,7 +420,7 @@ def _review_allocation_strategy(key: str, queue: Queue, context: Context, review
             "(CapacityReservationValidator, InstancesAllocationStrategyValidator)",
             found=strategy,
             allowed="none with a reservation",
-            remedy=f"remove `allocation_strategy` of {key}",
+            remedy=review.remove_command(f"{key}.allocation_strategy"),
             rules=("D7",),
         )
     elif queue.purchase_option == "on-demand" and strategy != "lowest-price":

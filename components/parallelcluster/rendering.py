@@ -16,7 +16,7 @@ import yaml
 
 from trainyard.components.capacity.plan import CapacityPlan, PlacementPlan
 from trainyard.components.config.node_pool import RootVolume
-from trainyard.components.config.parallelcluster import Monitoring, S3Access, Slurm
+from trainyard.components.config.parallelcluster import NO_ADDRESS, Monitoring, S3Access, Slurm
 from trainyard.components.parallelcluster.node_scripts import PREFIX, NodeAccess, ScriptPlan
 from trainyard.components.parallelcluster.plan import (
     HeadNodePlan,
@@ -134,12 +134,6 @@ def render_root_volume(volume: RootVolume) -> dict[str, Any]:
 
 HEAD_NODE_KEY = "head-node"
 """Name of the reference to the imported key pair."""
-
-NO_ADDRESS = "0.0.0.0/32"
-"""`AllowedIps` that closes SSH: no client has this address. ParallelCluster has no other setting.
-
-https://github.com/aws/aws-parallelcluster/issues/6708
-"""
 
 HEAD_NODE_KEYS: Mapping[str, str] = {
     "InstanceType": "instance_type",

@@ -39,7 +39,8 @@ def review_ssh(
             f"is an RSA key, which {operating_system} does not accept (KeyPairValidator)",
             found=ssh.public_key,
             allowed="an ssh-ed25519 key",
-            remedy="create one: ssh-keygen -t ed25519",
+            remedy="create one: ssh-keygen -t ed25519; or use Session Manager without a key: "
+            f"{review.remove_command(f'{KEY}.public_key')}",
             rules=("E8",),
         )
     _note_access(node, review, public=public)

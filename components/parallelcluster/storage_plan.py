@@ -165,7 +165,7 @@ def _review_scratch_directories(config: ParallelClusterStackConfig, review: Revi
                 ),
                 found=scratch,
                 allowed="a separate directory, such as /local_scratch",
-                remedy=review.set_command(key, "/local_scratch"),
+                remedy=review.set_command(key, SCRATCH),
             )
 
 
@@ -175,8 +175,10 @@ def _scratch_remedy(
     moved = _moved(name, config, review)
     if owner == HEAD_NODE:
         return moved
-    scratch = review.set_command(f"architecture.{owner}.scratch_directory", "/local_scratch")
-    return f"{scratch}; or {moved}"
+    key = f"architecture.{owner}.scratch_directory"
+    if dict(_scratch_directories(config))[owner] == SCRATCH:
+        return moved
+    return f"{review.set_command(key, SCRATCH)}; or {moved}"
 
 
 def _moved(name: str, config: ParallelClusterStackConfig, review: Review) -> str:
@@ -364,6 +366,8 @@ def _zones(subnets: Sequence[str], network: NetworkPlan) -> set[str]:
 
 
 LONGEST_NAME = 30
+SCRATCH = "/local_scratch"
+"""A directory for local disks that nothing else uses."""
 FORBIDDEN_NAME = "default"
 BUSY_EBS_NODES = 100
 """Number of nodes from which ParallelCluster warns about EBS volumes shared by the head node."""

@@ -41,8 +41,6 @@ def scratch(**entry: Any) -> dict[str, Any]:
     [
         (raw_g4dn(architecture__monitoring={"logs": False, "log_retention_days": 30}),
          "architecture.monitoring.log_retention_days", "logs"),
-        (raw_g4dn(architecture__monitoring={"logs": False, "keep_logs": False}),
-         "architecture.monitoring.keep_logs", "logs"),
         (raw_g4dn(architecture__head_node={"ssh": {"allowed_cidr": "10.0.0.0/8"}}),
          "architecture.head_node.ssh.allowed_cidr", "key_name"),
         (raw_g4dn(monitoring={"workspace_arn": WORKSPACE}),
@@ -92,10 +90,10 @@ def test_a_key_without_its_switch_is_refused_with_both_ways_out(
 
 def test_all_keys_without_effect_are_reported_at_once() -> None:
     raw = raw_g4dn(
-        architecture__monitoring={"logs": False, "log_retention_days": 30, "keep_logs": False},
+        architecture__monitoring={"logs": False, "log_retention_days": 30},
         architecture__head_node={"ssh": {"allowed_cidr": "10.0.0.0/8"}},
     )
-    assert len(problems_of(raw, "Pulumi.pc.yaml")) == 3
+    assert len(problems_of(raw, "Pulumi.pc.yaml")) == 2
 
 
 def test_an_adopted_repository_keeps_its_lifecycle_policy() -> None:
@@ -110,6 +108,7 @@ def test_an_adopted_repository_keeps_its_lifecycle_policy() -> None:
     [
         raw_g4dn(architecture__monitoring={"logs": False, "log_retention_days": 180}),
         raw_g4dn(architecture__monitoring={"log_retention_days": 30}),
+        raw_g4dn(architecture__head_node={"ssh": {"allowed_cidr": "0.0.0.0/32"}}),
         eks.changed(monitoring={"node_metrics": "cloudwatch"},
                     architecture__addons={"log_retention_days": 90}),
         eks.changed(architecture__log_types=["audit"], architecture__log_retention_days=30),
