@@ -45,7 +45,7 @@ def run(*arguments: str | Path, account: LiveAccount | None = None):
 
 
 def test_a_stack_file_is_written_that_check_accepts_with_the_vpc(source: Path, stacks: Path):
-    done = run("--stacks", stacks, "import", source, "--name", "prod-a")
+    done = run("--stacks", stacks, "import", source, "--name", "prod-a", "--all")
     assert done.exit_code == 0, done.output
     assert "taken over (" in done.stdout
     assert (
@@ -193,7 +193,7 @@ def test_a_cluster_of_the_account_is_written_with_a_report_by_call(
     account: LiveAccount, stacks: Path
 ):
     arguments = ("import", "--live", "train", "--region", "us-west-2")
-    done = run("--stacks", stacks, *arguments, account=account)
+    done = run("--stacks", stacks, *arguments, "--all", account=account)
     assert done.exit_code == 0, done.output
     assert "    DescribeCluster.version: 1.36 -> architecture.kubernetes_version" in done.stdout
     text = (stacks / "Pulumi.train.yaml").read_text(encoding="utf-8")
@@ -244,7 +244,7 @@ def test_values_of_a_parameter_file_are_in_the_report_and_the_command(tmp_path: 
     parameters = "Parameters: {Most: {Type: Number}}\n"
     source.write_text(batch("MaxvCpus: !Ref Most", more=parameters), encoding="utf-8")
     values.write_text('{"Parameters": {"Most": "384"}}', encoding="utf-8")
-    done = run("--stacks", stacks, "import", source, "--parameters", values)
+    done = run("--stacks", stacks, "import", source, "--parameters", values, "--all")
     assert done.exit_code == 0, done.output
     assert f"{values}, line 1: Parameters.Most: 384 -> architecture." in done.stdout
     text = (stacks / "Pulumi.batch.yaml").read_text(encoding="utf-8")

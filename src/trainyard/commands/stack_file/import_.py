@@ -65,10 +65,13 @@ def import_(
     name: Name = "",
     region: Region = "",
     parameters: Parameters = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Report every field, not only what differs.")
+    ] = False,
     sandbox: options.Sandbox = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write a stack file from a file of another tool, and report what became of every field."""
+    """Write a stack file from a file of another tool, and report what is different in it."""
     only_live = {"--kind": bool(kind), "--adopt": adopt, "--sandbox": sandbox}
     _refuse_no_source(files, live, [option for option, given in only_live.items() if given])
     if live:
@@ -89,7 +92,7 @@ def import_(
     imported = [each for each in documents if each.is_partial or not each.is_empty]
     _refuse_several(imported, name)
     _refuse_unknown(documents)
-    _refuse_none(documents, imported)
+    _refuse_none(documents, imported, every=every)
     directory = new_stack_directory(Defaults(), yes=True)
     assert directory is not None  # noqa: S101 - `yes` has a default
     paths = [directory / f"Pulumi.{each.stack.name}.yaml" for each in imported]
@@ -112,10 +115,10 @@ def import_(
         console.note(f"{each.document.path}, document {each.document.index + 1}: {each.why}")
     for each in documents:
         if each not in imported:
-            show_report(each)
+            show_report(each, every=every)
             console.note("nothing of it becomes part of a stack\n")
     for each, path, error in written:
-        show_report(each)
+        show_report(each, every=every)
         _show_result(each, path, error)
 
 
@@ -142,12 +145,12 @@ def _read(
     return read
 
 
-def _refuse_none(documents: list[Imported], imported: list[Imported]) -> None:
+def _refuse_none(documents: list[Imported], imported: list[Imported], *, every: bool) -> None:
     """Show the reports and end, if nothing became a part of a stack."""
     if imported or not documents:
         return
     for each in documents:
-        show_report(each)
+        show_report(each, every=every)
     raise failures.WrongUseError("nothing of it becomes part of a stack, so none was written")
 
 

@@ -91,6 +91,9 @@ def _read_network(template: Template, stack: StackDraft) -> None:
     network = stack.cluster.section("network", vpc.source)
     network.put("kind", "new-vpc")
     vpc.claim_made((*network.at, "kind"))
+    for key in ("EnableDnsSupport", "EnableDnsHostnames"):
+        if str(vpc.at(key).flag).lower() == "false":
+            vpc.at(key).claim("taken over better", "EFA, EKS and storage need names in the VPC")
     take_known(network, "cidr", vpc.at("CidrBlock"))
     blocks = [each for each in template.of("AWS::EC2::VPCCidrBlock") if each.at("CidrBlock").exists]
     _take_list(network, "secondary_cidrs", [each.at("CidrBlock") for each in blocks])
@@ -240,6 +243,8 @@ def _read_gateways(template: Template, subnets: Sequence[_Subnet], network: Draf
     for gateway in gateways:
         gateway.claim_made((*network.at, "nat_gateways"))
         gateway.at("SubnetId").implied("NAT gateways are in public subnets")
+        if gateway.at("ConnectivityType").value not in (None, "public"):
+            gateway.at("ConnectivityType").unsupported("NAT gateways of a stack are public")
     for route in template.of("AWS::EC2::Route"):
         if _leads_out(route, "GatewayId") or _leads_out(route, "NatGatewayId"):
             route.source.implied(
@@ -254,6 +259,9 @@ def _read_endpoints(template: Template, network: Draft) -> None:
         place = _take_endpoint(network, endpoint.at("ServiceName"), endpoint.at("VpcEndpointType"))
         if place is not None:
             endpoint.claim_made(place)
+        names = endpoint.at("PrivateDnsEnabled")
+        if names.exists and str(names.flag).lower() != "true":
+            names.claim("taken over better", "programs find interface endpoints by their names")
 
 
 def _read_flow_logs(template: Template, network: Draft) -> None:
@@ -262,6 +270,12 @@ def _read_flow_logs(template: Template, network: Draft) -> None:
         if str(log.at("LogDestinationType").value or "cloud-watch-logs") == "cloud-watch-logs":
             network.put("flow_logs", value=True)
             log.claim_made((*network.at, "flow_logs"))
+        else:
+            log.source.unsupported(
+                "flow logs of a stack go to CloudWatch Logs; create this one after `up`"
+            )
+        if log.at("ResourceType").value != "VPC":
+            log.at("ResourceType").unsupported("flow logs of a stack are those of its VPC")
         if log.at("TrafficType").value not in (None, "ALL"):
             log.at("TrafficType").unsupported("flow logs of a stack have all traffic")
     for group in template.of("AWS::Logs::LogGroup"):

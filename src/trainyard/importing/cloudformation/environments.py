@@ -350,6 +350,7 @@ def read_environment(
     _read_state(environment.at())
     profile = template.named_by(resources.at("InstanceRole"))
     if profile is not None:
+        resources.at("InstanceRole").implied("the stack creates the role, with its policies")
         for role in profile.at("Roles").items():
             found = template.named_by(role)
             if found is not None:
@@ -520,14 +521,14 @@ def read_queues(template: Template, names: dict[str, str], environments: Draft) 
         first = True
         several = len([*queue.at("ComputeEnvironmentOrder").items()]) > 1
         for entry in queue.at("ComputeEnvironmentOrder").items():
+            if several:
+                entry.at("Order").unsupported(_ONE_ENVIRONMENT)
             source = entry.at("ComputeEnvironment")
             found = template.named_by(source)
             name = names.get(found.name, "") if found is not None else ""
             if not name:
                 source.unsupported("submit to the queue of a compute environment of the stack")
                 continue
-            if several:
-                entry.at("Order").unsupported(_ONE_ENVIRONMENT)
             entry.at("Order").implied("a queue of a stack has one compute environment")
             if first and name not in served:
                 served.add(name)
@@ -545,6 +546,6 @@ def read_queues(template: Template, names: dict[str, str], environments: Draft) 
                     f"`{name}`"
                 )
             first = False
-        queue.at("Priority").implied("the queue has the priority of its compute environment")
+        queue.at("Priority").unsupported("set `queue_priority` of the compute environment")
         if str(queue.at("State").value).upper() == "DISABLED":
             queue.at("State").unsupported("queues of a stack are enabled")

@@ -306,6 +306,7 @@ _DEFAULT_TYPE = "m5.large"
 _NOT_OF_SYSTEM = ("spot", "efaEnabled", "capacityReservation", "taints", "instanceMarketOptions")
 _NO_AGENT = "plan/managedNodeGroups.nodeRepairConfig.enabled"
 _AL2023 = "AmazonLinux2023"
+_AS_SYSTEM = "it becomes the system node group of the stack, under that name"
 
 
 def _read_node_groups(source: Reader, architecture: Draft, cluster: Draft) -> None:
@@ -320,7 +321,7 @@ def _read_node_groups(source: Reader, architecture: Draft, cluster: Draft) -> No
     for group in managed:
         if group is system:
             nodes = architecture.section("system_node_group", group)
-            group.at("name").claim("taken over", ours=nodes.at)
+            group.at("name").claim("taken over", _AS_SYSTEM, ours=nodes.at)
             _read_sizes(group, nodes, least=1)
         else:
             nodes = _new_group(group, groups, "managed")
@@ -649,7 +650,8 @@ def convert(source: Reader, stack: StackDraft) -> None:
     architecture.take("secrets_key_arn", source.at("secretsEncryption", "keyARN"))
     _read_addons(source.at("addons"), architecture)
     _read_node_groups(source, architecture, cluster)
-    _note_public(source)
+    if source.node is not None and source.node.line:  # a cluster of the account has no file
+        _note_public(source)
     if source.at("privateCluster", "enabled").flag is True and source.at("nodeGroups").value:
         # Its image is in a public registry, which the nodes of a private cluster do not reach.
         architecture.section("addons").put("node_termination_handler", value=False)

@@ -216,6 +216,25 @@ def charts_of(blocks: Blocks) -> Iterator[tuple[Reader, str]]:
                     yield value, f"{_IN_STACK[chart]}; {_ORDER}"
 
 
+_FROM_STATE = (
+    "the files do not have {number} values, such as {example}: a plan or a state has them; "
+    "`terraform plan -out tfplan && terraform show -json tfplan > plan.json` prints one, and "
+    "`./trainyard import plan.json` reads it"
+)
+
+
+def missing_note(blocks: Blocks) -> list[str]:
+    """Return what to say once of the values that a plan or a state has, and the files do not."""
+    missing = [
+        claim.location
+        for claim in blocks.root.report.claims.values()
+        if claim.fate == "not supported" and claim.ours
+    ]
+    if not missing or any(blocks.of("shown", "computed", "empty")):
+        return []
+    return [_FROM_STATE.format(number=len(missing), example=text_of(missing[0]))]
+
+
 def _name_in_address(block: Reader) -> str:
     """Return the name of a block for the stack file: its key, its label, or that of its module."""
     address = address_of(block)
@@ -500,6 +519,7 @@ def _template_of(block: Reader, blocks: Blocks) -> Iterator[tuple[Reader, Paths]
         template = blocks.named(block.at(*place).value, "aws_launch_template")
         if template is not None:
             template.at("id").implied("the stack writes the launch template")
+            block.at(place[0]).implied("the stack writes the launch template")
             yield template, _LAUNCH_TEMPLATE
             return
     configuration = block.at("launch_configuration").value

@@ -21,7 +21,7 @@ from trainyard.importing.draft import (
 from trainyard.importing.formats import CLUSTERS_OF_TERRAFORM, GROUPS_OF_TERRAFORM, OF_TERRAFORM
 from trainyard.importing.key_table import Keys
 from trainyard.importing.report import OutcomeRow, OutcomeTable, Reader, Report, whole
-from trainyard.importing.source import Document, id_for, is_id, is_placeholder, text_of
+from trainyard.importing.source import Document, id_for, is_id, is_placeholder
 from trainyard.importing.terraform.blocks import (
     CLUSTER_MODULE,
     CLUSTER_RESOURCE,
@@ -33,6 +33,7 @@ from trainyard.importing.terraform.blocks import (
     charts_of,
     groups_of,
     is_public,
+    missing_note,
     take,
     take_number,
 )
@@ -361,6 +362,7 @@ def _read_repair(source: Source, nodes: Draft, architecture: Draft, management: 
     )
 
 
+_AS_SYSTEM = "it becomes the system node group of the stack, under that name"
 _SIZES = {"min_size": ("minimum", 1), "desired_size": ("desired", 1), "max_size": ("maximum", 3)}
 """Keys of the stack file and defaults of the module (`variables.tf` of both submodules)."""
 _NEW_GROUP = (
@@ -374,11 +376,21 @@ def _read_node_groups(
 ) -> None:
     """Read the node groups; the first managed one for services is the system node group."""
     system = next(
-        (each for each in groups if each.management == "managed" and each.is_for_services), None
+        (
+            each
+            for each in groups
+            if each.management == "managed"
+            and each.is_for_services
+            and each.source.at("create").flag is not False
+        ),
+        None,
     )
     section = architecture.section("node_groups")
     for group in groups:
         _report_ignored(group)
+        if group.source.at("create").flag is False:
+            group.source.reader.dropped("Terraform does not create it")
+            continue
         if group is system:
             nodes = architecture.section("system_node_group", group.source.reader)
             _read_sizes(group, nodes, least=1)
@@ -392,7 +404,8 @@ def _read_node_groups(
             _use_subnet(nodes, stack)
             _read_repair(group.source, nodes, architecture, group.management)
         for key in ("name", "name_prefix", "node_group_name", "node_group_name_prefix"):
-            group.source.reader.at(key).claim("taken over", ours=nodes.at)
+            why = _AS_SYSTEM if group is system else ""
+            group.source.reader.at(key).claim("taken over", why, ours=nodes.at)
         _read_type(group, nodes)
         _read_common(group.source, nodes, blocks, is_system=group is system)
     if groups and system is None:
@@ -491,7 +504,11 @@ def _read_placement(
         section = nodes.section("placement", created)
         section.put("group", "create")
         created.claim("taken over", ours=(*section.at, "group"))
-    created.implied("the stack decides it by the capacity")
+    elif created.flag is False and reservation is None and group.has_efa:
+        section = nodes.section("placement", created)
+        created.claim("taken over", ours=(*section.at, "group"))
+        section.put("group", "none")
+    created.implied("without EFA, nodes have no placement group")
     name = group.source.at("placement", "group_name")
     if blocks.named(name.value, "aws_placement_group") is not None:
         if reservation is not None and "placement_group" not in reservation:
@@ -512,7 +529,8 @@ def _read_place(group: Group, nodes: Draft) -> None:
         _read_one_place(listed[0], nodes)
         return
     if not group.has_efa:
-        source.implied("nodes launch in every private subnet")
+        why = "nodes launch in every private subnet of the network, where there is capacity"
+        source.claim("taken over better", why)
         return
     nodes.needs("availability_zone", "use1-az4")
     if source.exists:
@@ -620,6 +638,9 @@ def _read_endpoint(source: Source, architecture: Draft, *, is_module: bool) -> N
 
 def _read_log_group(source: Source, blocks: Blocks, architecture: Draft) -> None:
     take_retention(architecture, source.at("log_retention"))
+    created = source.at("create_cloudwatch_log_group")
+    if created.flag is False:
+        created.claim("taken over better", "the stack creates the log group of its control plane")
     name = control_plane_log_group(str(source.at("name").value))
     for group in blocks.of("aws_cloudwatch_log_group"):
         if group.at("name").value == name:
@@ -739,27 +760,7 @@ def convert(source: Reader, stack: StackDraft) -> None:
     for block, why in charts_of(blocks):
         block.unsupported(why)
     _read_cluster(cluster, blocks, stack)
-    _note_unknown(blocks)
-
-
-_FROM_STATE = (
-    "values are not in the files ({number}, such as {example}): for a stack file with all of "
-    "them, read the plan or the state: `terraform plan -out tfplan && terraform show -json tfplan "
-    "> plan.json`, then `./trainyard import plan.json`"
-)
-
-
-def _note_unknown(blocks: Blocks) -> None:
-    """Say once, first, that values are missing which a plan or a state has."""
-    missing = [
-        claim.location
-        for claim in blocks.root.report.claims.values()
-        if claim.fate == "not supported" and claim.ours
-    ]
-    is_source = not any(blocks.of("shown", "computed", "empty"))
-    if missing and is_source:
-        said = _FROM_STATE.format(number=len(missing), example=text_of(missing[0]))
-        blocks.root.report.notes.insert(0, said)
+    blocks.root.report.notes[:0] = missing_note(blocks)
 
 
 def _claim_unread(blocks: Blocks) -> None:

@@ -27,7 +27,7 @@ _OF_GROUPS: Mapping[str, tuple[Fate, str]] = {
     "ami_id": ("not supported", "nodes run the pinned AMI of EKS for their instance type"),
     "ami_release_version": ("not supported", "the stack pins the release of the AMI"),
     "use_latest_ami_release_version": ("not supported", "the stack pins the release of the AMI"),
-    "platform": ("implied", "nodes run Amazon Linux 2023"),
+    "platform": ("taken over better", "nodes run Amazon Linux 2023, whose AMIs have EFA"),
     "create": ("implied", "a stack has the node groups of its stack file"),
     "timeouts": ("dropped", _OPTION),
     "tags": ("not supported", _TAGS),
@@ -45,7 +45,7 @@ _OF_GROUPS: Mapping[str, tuple[Fate, str]] = {
     "efa_indices": ("not supported", "all interfaces but the first have no IP addresses"),
     "create_placement_group": ("implied", "the node group has no placement group"),
     "placement_group_az": ("not supported", "set `availability_zone` of the node group"),
-    "placement_group_strategy": ("implied", "placement groups are cluster placement groups"),
+    "placement_group_strategy": ("not supported", "placement groups are cluster placement groups"),
     "placement": ("not supported", "a placement group of a stack is a cluster placement group"),
     "network_interfaces": ("not supported", "the stack writes the interfaces"),
     "node_repair_config": (
@@ -93,7 +93,7 @@ _PREFIXES: Mapping[str, tuple[Fate, str]] = {
     "use_custom_launch_template": ("not supported", _TEMPLATE),
     "update_launch_template": ("not supported", _TEMPLATE),
     "tag_specifications": ("implied", "instances, volumes and interfaces have the tags"),
-    "use_name_prefix": ("dropped", _NAMES),
+    "use_name_prefix": ("not supported", _NAMES),
     "name": ("not supported", _NAMES),
     "cloudinit": ("not supported", _BOOTSTRAP),
     "pre_bootstrap": ("not supported", _BOOTSTRAP),
@@ -101,7 +101,7 @@ _PREFIXES: Mapping[str, tuple[Fate, str]] = {
     "bootstrap": ("not supported", _BOOTSTRAP),
     "enable_bootstrap": ("not supported", _BOOTSTRAP),
     "user_data": ("not supported", _BOOTSTRAP),
-    "kubernetes_version": ("implied", "nodes have the version of the cluster"),
+    "kubernetes_version": ("taken over better", "nodes have the version of the cluster"),
     "cluster_": ("implied", "the node group is in the cluster of the stack"),
 }
 """Keys of node groups by what they begin with."""
@@ -170,7 +170,9 @@ _PRINCIPALS = (
 _IGNORED = "neither the module nor the stack reads it"
 
 _EKS: Mapping[str, tuple[Fate, str]] = {
-    "create": ("implied", "a stack file is one cluster"),
+    "create": ("not supported", "a stack file is one cluster: delete it to have none"),
+    "create_security_group": ("not supported", _GROUPS),
+    "create_primary_security_group_tags": ("not supported", _GROUPS),
     "access_entries": ("not supported", _PRINCIPALS),
     "aws_auth": ("not supported", _PRINCIPALS),
     "manage_aws_auth": ("not supported", _PRINCIPALS),
@@ -196,7 +198,10 @@ _EKS: Mapping[str, tuple[Fate, str]] = {
     ),
     "enable_efa_support": ("implied", "the stack opens the security group of nodes with EFA"),
     "enable_security_groups_for_pods": ("not supported", "pods have the groups of their node"),
-    "bootstrap_self_managed_addons": ("implied", "the stack installs its add-ons"),
+    "bootstrap_self_managed_addons": (
+        "taken over better",
+        "VPC CNI, kube-proxy and CoreDNS are add-ons of EKS, which the stack installs",
+    ),
     "enable_auto_mode": ("not supported", "stacks have node groups, not EKS Auto Mode"),
     "create_auto_mode": ("not supported", "stacks have node groups, not EKS Auto Mode"),
     "ip_family": ("not supported", "pods have IPv4 addresses of the VPC"),
@@ -234,7 +239,7 @@ _EKS: Mapping[str, tuple[Fate, str]] = {
     "region": ("implied", "it is `aws:region` of the stack file"),
     "partition": ("implied", "it follows from the region"),
     "account_id": ("implied", "it is that of your credentials"),
-    "prefix_separator": ("dropped", _NAMES),
+    "prefix_separator": ("not supported", _NAMES),
     "tags": ("not supported", _TAGS),
     "node_iam": ("not supported", _ROLES),
     "create_node_iam": ("not supported", _ROLES),
@@ -281,6 +286,7 @@ _SECTIONS: Mapping[str, tuple[Fate, str]] = {
     "aws_ec2_capacity_reservation": ("not supported", _KEEP),
     "aws_ec2_capacity_block_reservation": ("not supported", _KEEP),
 }
+_STRATEGIES = ("strategy", "partition_count", "spread_level")
 _META: tuple[Fate, str] = ("dropped", _OPTION)
 _META_KEYS = (
     *("source", "version", "count", "for_each", "providers", "provider", "depends_on"),
@@ -314,11 +320,11 @@ _OF_NODE_GROUP: Mapping[str, tuple[Fate, str]] = {
     "tags_all": _TAGS_ALL,
     "cluster_name": ("implied", "the node group is in the cluster of the stack"),
     "node_role_arn": ("not supported", _ROLES),
-    "launch_template": ("implied", "the stack writes the launch template"),
+    "launch_template": ("not supported", _TEMPLATE),
     "scaling_config": ("not supported", "set `minimum`, `desired` and `maximum`"),
     "instance_types": ("not supported", "set `instance_type`"),
     "release_version": ("not supported", "the stack pins the release of the AMI"),
-    "version": ("implied", "nodes have the version of the cluster"),
+    "version": ("taken over better", "nodes have the version of the cluster"),
     "taint": ("dropped", "the system node group has no taints"),
     "ami_type": ("implied", "nodes run Amazon Linux 2023"),
     "force_update_version": ("dropped", _OPTION),
@@ -345,6 +351,8 @@ def _row(section: str, key: str) -> tuple[Fate, str]:
         return _OF_CLUSTER.get(key) or _by_prefix(key, _EKS, _OTHER_INPUT)
     if section == "aws_eks_node_group":
         return _OF_NODE_GROUP.get(key) or _OF_GROUPS.get(key, _OTHER_OPTION)
+    if section == "aws_placement_group" and key in _STRATEGIES:
+        return "not supported", "placement groups of a stack are cluster placement groups"
     return (
         _OF_RESOURCES.get(key, _SECTIONS[section]) if section[:4] == "aws_" else _SECTIONS[section]
     )
