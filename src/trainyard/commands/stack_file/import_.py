@@ -113,8 +113,19 @@ def import_(
         return
     for each in ignored:
         console.note(f"{each.document.path}, document {each.document.index + 1}: {each.why}")
+    _show_reports(documents, written, every=every)
+
+
+def _show_reports(
+    documents: Sequence[Imported],
+    written: Sequence[tuple[Imported, Path, ConfigError | None]],
+    *,
+    every: bool,
+) -> None:
+    """Print the reports of documents without a stack, and then those of the others."""
+    made = [each for each, _, _ in written]
     for each in documents:
-        if each not in imported:
+        if each not in made:
             show_report(each, every=every)
             console.note("nothing of it becomes part of a stack\n")
     for each, path, error in written:
