@@ -188,7 +188,9 @@ def _made_from(source: ImageFacts, origin: ImageDrivers, image: ImageFacts) -> I
 
 def _claimed(image: ImageFacts) -> ImageDrivers:
     text = " ".join((image.name, image.description, *image.tags.values()))
-    hinted = frozenset(each for each, pattern in _HINTS.items() if pattern.search(text))
+    hinted = frozenset[Manufacturer](
+        each for each, pattern in _HINTS.items() if pattern.search(text)
+    )
     if hinted:
         said = image.name or image.description or "its tags"
         return ImageDrivers(hinted=hinted, evidence=f"its own name, description and tags ({said})")
