@@ -183,7 +183,10 @@ def _at_most(level: Level, rule: str, imported: Imported) -> Level | None:
     """Return the level of a finding of a rule in a format; None if the rule does not hold there."""
     known = requirements().get(rule)
     highest = "error" if known is None else known.level_in(imported.format.name)
-    return None if highest == "none" else min(level, _as_level(highest), key=_LEVELS.index)
+    if highest == "none":
+        return None
+    levels: tuple[Level, Level] = (level, _as_level(highest))
+    return min(levels, key=_LEVELS.index)
 
 
 def _as_level(text: str) -> Level:
