@@ -40,8 +40,15 @@ def test_the_sandboxs_aws_prints_the_administrators_token(
     assert found.token() == "t"
 
 
-def test_a_cluster_without_control_plane_is_named(
+def test_a_cluster_that_does_not_exist_has_a_token_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ProviderError, match="the sandbox has no cluster c"):
-        access(tmp_path, monkeypatch).token()
+    """`aws eks get-token` asks nobody; the API server does not answer, or refuses it."""
+    assert access(tmp_path, monkeypatch).token()
+
+
+def test_what_the_program_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = json.loads(json.dumps(MADE).replace("us-west-2", "eu-west-1"))
+    access(tmp_path, monkeypatch)
+    with pytest.raises(ProviderError, match="is in us-west-2, not in eu-west-1"):
+        read_access(json.dumps(elsewhere)).token()
