@@ -21,6 +21,7 @@ from tools.clone import COMMANDS
 from trainyard.cli.command_line import command
 from trainyard.jobs.job_file import read_job_file
 from trainyard.sandbox.faults.schedule import read_schedule
+from trainyard.stack_files.files import FileRefusedError
 
 UsageError = typer.BadParameter.__base__
 """Error of the parser of the command line."""
@@ -58,6 +59,8 @@ def problem_of(arguments: list[str]) -> str:
         return ""
     except UsageError as error:
         return error.format_message()
+    except FileRefusedError:
+        return ""  # the words are right, and the file is the reader's
     return ""
 
 

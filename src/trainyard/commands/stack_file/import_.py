@@ -93,10 +93,7 @@ def import_(
     _refuse_several(imported, name)
     _refuse_unknown(documents)
     _refuse_none(documents, imported, every=every)
-    directory = new_stack_directory(Defaults(), yes=True)
-    assert directory is not None  # noqa: S101 - `yes` has a default
-    paths = [directory / f"Pulumi.{each.stack.name}.yaml" for each in imported]
-    _refuse_existing(paths)
+    paths = _new_paths(imported)
     for each, path in zip(imported, paths, strict=True):
         command = _command(each, live, name, region) + (" --adopt" if adopt else "")
         write_new_stack(path, stack_file_text(each, command=command))
@@ -194,13 +191,23 @@ def _refuse_unknown(imported: list[Imported]) -> None:
         raise failures.WrongUseError("\n".join([*found, "nothing was written"]))
 
 
-def _refuse_existing(paths: list[Path]) -> None:
+def _new_paths(imported: list[Imported]) -> list[Path]:
+    """Return the paths of the stack files.
+
+    Raises:
+        WrongUseError: one of them exists.
+        FileRefusedError: they cannot be written.
+    """
+    directory = new_stack_directory(Defaults(), yes=True)
+    assert directory is not None  # noqa: S101 - `yes` has a default
+    paths = [directory / f"Pulumi.{each.stack.name}.yaml" for each in imported]
     for path in paths:
         if os.path.lexists(path):
             raise failures.WrongUseError(
                 f"{path} exists, and `import` never overwrites a file; choose another name with "
                 "--name, or delete it"
             )
+    return paths
 
 
 def _command(imported: Imported, live: str, name: str, region: str) -> str:
