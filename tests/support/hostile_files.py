@@ -137,7 +137,9 @@ TERRAFORM = {
     "a megabyte of tokens": Hostile("a=1\n" * 249000, "has more than 50000 tokens"),
     "a megabyte of text": Hostile(_locals(f'a = "{"x" * 999900}"'), "ok"),
     "a megabyte of comment": Hostile(f"/*{'x' * 999900}*/\n", "ok"),
-    "more than a megabyte": Hostile("# x\n" * 300000, "is not valid Terraform: it has more than"),
+    "more than a megabyte": Hostile(
+        "# x\n" * 300000, "cannot be read: it has more than 1000000 bytes"
+    ),
     "user data": Hostile(
         f'resource "aws_launch_template" "x" {{\n user_data = "{"[" * 20000}"\n}}\n', "ok"
     ),

@@ -180,8 +180,8 @@ def test_files_that_cannot_be_written_end_it_before_anything_is_deployed(
 ) -> None:
     (tmp_path / "a").write_text("", encoding="utf-8")
     done = accepted("--yes")
-    assert done.exit_code == failures.WORK_FAILED
-    assert "the files of the acceptance cannot be written to " in done.stderr
+    assert done.exit_code == failures.WRONG_USE
+    assert f"{tmp_path}/a is not a directory" in done.stderr
     assert not account.ran
 
 
@@ -577,14 +577,13 @@ def test_a_file_that_is_no_report_is_an_error_for_people(
     trainyard, tmp_path: Path, content: str
 ) -> None:
     path = tmp_path / "x\x1b[31m.json"
-    for name in (path, tmp_path, tmp_path / "none"):
-        path.write_text(content, encoding="utf-8")
-        result = trainyard("accept", "--check-report", name)
-        assert result.exit_code == failures.WORK_FAILED
-        assert isinstance(result.exception, SystemExit)
-        assert result.stdout.startswith("wrong: ")
-        assert result.stdout.endswith("this is no report of an acceptance that can be checked\n")
-        assert "\x1b" not in result.stdout
+    path.write_text(content, encoding="utf-8")
+    result = trainyard("accept", "--check-report", path)
+    assert result.exit_code == failures.WORK_FAILED
+    assert isinstance(result.exception, SystemExit)
+    assert result.stdout.startswith("wrong: ")
+    assert result.stdout.endswith("this is no report of an acceptance that can be checked\n")
+    assert "\x1b" not in result.stdout
 
 
 def test_the_document_has_the_times_and_costs_that_are_said(trainyard, tmp_path: Path) -> None:
