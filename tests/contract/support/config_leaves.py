@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 
 import trainyard.components.config
 from tools.catalog.constraints import Link, links
+from trainyard.components.config.base import EffectiveWith
 from trainyard.components.config.given_stack import GivenStack
 
 
@@ -95,8 +96,10 @@ def leaves() -> tuple[Leaf, ...]:
     for model in _reached(GivenStack, []):
         for name, field in model.model_fields.items():
             whole = field.annotation
-            if field.metadata:
-                whole = Annotated[whole, *field.metadata]
+            # When a field has an effect is no part of its type.
+            metadata = [each for each in field.metadata if not isinstance(each, EffectiveWith)]
+            if metadata:
+                whole = Annotated[whole, *metadata]
             owner = next(base for base in model.__mro__ if name in inspect.get_annotations(base))
             if name != "kind":
                 found |= {leaf.name: leaf for leaf in _leaves(f"{owner.__name__}.{name}", whole)}
