@@ -18,6 +18,7 @@ from trainyard.components.config.keys import (
     kinds_with,
     literals_of,
     location_in,
+    mapping_of,
     model_at,
     value_at,
 )
@@ -281,11 +282,7 @@ def _renamed(meant: str, finding: SchemaError, remove: str) -> str:
     if value_at(finding.raw, (*finding.location[:-1], meant)) is not None:
         return f"{remove}; `{meant}` is set already"
     model = model_at(GivenStack, finding.raw, (*finding.location[:-1], meant))
-    if (
-        model
-        and isinstance(finding.found, Mapping)
-        and not set(finding.found) <= set(model.model_fields)
-    ):
+    if model and set(mapping_of(finding.found)) - set(model.model_fields):
         return f"{remove}, and set the keys of `{meant}`: {', '.join(model.model_fields)}"
     return f"rename it to `{meant}`, or: {remove}"
 
