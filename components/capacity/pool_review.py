@@ -74,19 +74,16 @@ def _why_unknown(name: str) -> str:
 def _type_remedy(review: Review, key: str, name: str, nearest: Sequence[str]) -> str:
     """Return the command for a slip of typing; another size is only an example."""
     if is_left_out(name):
-        return (
-            f"set `{key}` to a type that has the accelerators your jobs need, or leave the nodes "
-            "out"
-        )
+        return f"set `{key}` to a type with the accelerators of your jobs, or leave the nodes out"
     for each in nearest:
         family, _, size = each.partition(".")
         if re.fullmatch(rf"{family}[._ -]?{re.sub('[a-z]+', '[a-z.-]+', size)}", name.lower()):
             return review.set_command(key, each)
     family = types_of_family(name)
     example = next((each for each in nearest if each in family), family[0] if family else "")
-    if not example:
+    if nearest and not example:
         return f"set `{key}` to the name of a type, as `aws ec2 describe-instance-types` prints it"
-    return review.example_of(key, example)
+    return review.example_of(key, example or "p5.48xlarge")
 
 
 def purchase_options(reservations: Mapping[str, Reservation]) -> list[str]:

@@ -185,12 +185,7 @@ def _at_most(level: Level, rule: str, imported: Imported) -> Level | None:
     highest = "error" if known is None else known.level_in(imported.format.name)
     if highest == "none":
         return None
-    levels: tuple[Level, Level] = (level, _as_level(highest))
-    return min(levels, key=_LEVELS.index)
-
-
-def _as_level(text: str) -> Level:
-    return next(each for each in _LEVELS if each == text)
+    return next(each for each in _LEVELS if each in (level, highest))
 
 
 def _of_stack(imported: Imported) -> Iterator[Finding]:
