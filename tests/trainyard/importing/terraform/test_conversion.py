@@ -173,7 +173,7 @@ def test_the_log_group_of_the_module_keeps_its_retention(tmp_path: Path, given: 
     assert at(read, "architecture").get("log_retention_days") == days
     found = outcomes(read)
     assert found[f"module.eks.{key}"][0] == ("taken over" if days else "not supported")
-    assert found["module.eks.create_cloudwatch_log_group"] == ("implied", "")
+    assert found["module.eks.create_cloudwatch_log_group"] == ("taken over better", "")
 
 
 def test_a_log_group_of_the_cluster_is_that_of_the_stack():
