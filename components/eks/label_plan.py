@@ -54,7 +54,7 @@ _CONTROLLERS = {
     "karpenter.sh": "Karpenter",
     "karpenter.k8s.aws": "Karpenter",
     "topology.ebs.csi.aws.com": "the EBS CSI driver",
-    "vpc.amazonaws.com": "the VPC resource controller, or this program,",
+    "vpc.amazonaws.com": "the VPC resource controller",
     "trainyard.dev": "this program",
 }
 """Controllers, by the label or the namespace of labels that they own on nodes.
@@ -65,9 +65,16 @@ Sources:
     https://docs.aws.amazon.com/eks/latest/userguide/node-topology.html
     https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html, `labels`
 """
-_OF_USERS = frozenset({"karpenter.sh/controller"})
-"""Labels of these namespaces that users set: the nodes for the pods of Karpenter itself, in
-https://github.com/terraform-aws-modules/terraform-aws-eks, `examples/karpenter`."""
+EFA_LABEL = "vpc.amazonaws.com/efa.present"
+"""`false` on nodes without EFA interfaces beside nodes of the same type that have them.
+
+Source of the key: https://github.com/clowdhaus/aws-eks-efa-test, `helm.tf`
+"""
+_OF_USERS = frozenset({"karpenter.sh/controller", EFA_LABEL})
+"""Labels of these namespaces that users set: on the nodes for the pods of Karpenter itself, as in
+https://github.com/terraform-aws-modules/terraform-aws-eks, `examples/karpenter`; and `true` on
+nodes with EFA, as in https://github.com/aws-ia/terraform-aws-eks-blueprints,
+`patterns/nvidia-gpu-efa`."""
 
 
 def review_labels(review: Review, key: str, labels: Mapping[str, str]) -> None:
@@ -200,11 +207,6 @@ def review_taints(review: Review, key: str, taints: Iterable[Taint]) -> None:
 #         changes the taints of existing nodes
 
 
-EFA_LABEL = "vpc.amazonaws.com/efa.present"
-"""`false` on nodes without EFA interfaces beside nodes of the same type that have them.
-
-Source of the key: https://github.com/clowdhaus/aws-eks-efa-test, `helm.tf`
-"""
 PREFIX = "trainyard.dev"
 UNVERIFIED = Taint(key=f"{PREFIX}/unverified", value="true", effect="NoSchedule")
 """Taint of nodes that have not passed `verify`."""

@@ -77,7 +77,7 @@ def review_claims(
     *,
     is_account_known: bool,
 ) -> None:
-    """Refuse claims that no pod can mount.
+    """Refuse claims that no pod can mount, and note those that a new cluster would refuse.
 
     Args:
         config: The stack file.
@@ -89,7 +89,8 @@ def review_claims(
     for each in file_systems:
         _review_options(each.name, each.claim.mount_options, review)
         if not is_account_known:
-            review.problems.extend(_without_namespace(each, config, stack_file=review.stack_file))
+            for problem in _without_namespace(each, config, stack_file=review.stack_file):
+                review.note(f"storage.{each.name}.claim_namespace {problem.problem}")
 
 
 def namespace_problems(
@@ -112,9 +113,8 @@ def _without_namespace(
         key = f"{ROOT}.storage.{file_system.name}.claim_namespace"
         yield Problem(
             path=key,
-            problem="is a namespace that nobody makes in a new cluster, so that the claim fails "
-            f'with `namespaces "{namespace}" not found`; a cluster that exists can have it, which '
-            "`check --live` finds",
+            problem=f"is {namespace}, a namespace that nobody makes in a new cluster, so that the "
+            f'claim fails there with `namespaces "{namespace}" not found`',
             found=namespace,
             allowed=", ".join(sorted(made)),
             remedy=set_command(key, "default", stack_file=stack_file),

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.eks import changed, refusals
+from tests.support.eks import changed, plan_from, refusals
 from tests.support.printed_fixes import problems_of, unsolved
+from trainyard.components.config.eks import EksStackConfig
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.eks.manifest_review import namespace_problems
 
@@ -38,16 +39,17 @@ def test_a_claim_needs_a_namespace_that_somebody_makes(
 ) -> None:
     raw = lustre(claim_namespace=namespace)
     raw["architecture"]["addons"] = addons
-    assert list(refusals(raw)) == ["storage.data.claim_namespace"] * refused
-    assert list(unsolved(raw, "Pulumi.p5-cb.yaml")) == []
+    config, plan = load_stack_config(raw, stack_file="Pulumi.p5-cb.yaml"), plan_from(raw)
+    assert isinstance(config, EksStackConfig)
+    found = namespace_problems(config, plan.file_systems, stack_file="Pulumi.p5-cb.yaml")
+    paths = [each.path.removeprefix("trainyard:cluster.") for each in found]
+    assert paths == ["storage.data.claim_namespace"] * refused
 
 
 def test_a_cluster_that_exists_can_have_namespaces_of_its_own() -> None:
-    """With the account, `namespace_problems` runs only if there is no cluster yet."""
-    found = refusals(lustre(claim_namespace="training"), subnets_known=True)
-    assert "storage.data.claim_namespace" not in found
-    config = load_stack_config(lustre(), stack_file="Pulumi.p5-cb.yaml")
-    assert list(namespace_problems(config, [], stack_file="Pulumi.p5-cb.yaml")) == []
+    """Without the account it is not known, and must not stop `run` or `verify`."""
+    plan = plan_from(lustre(claim_namespace="training"))
+    assert any("training, a namespace that nobody makes" in each for each in plan.notes)
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,9 @@ def test_the_network_is_that_of_a_stack_of_ids_or_its_own(p4d):
 @better("BAT-02", "`AMI`: an image, or none", why="one that does not exist or fit is refused")
 def test_an_image_of_ones_own_is_optional(p4d, changed_batch):
     assert p4d.plan.compute_environments[0].config.custom_ami_id is None
-    image = {f"{NODES}__image": "custom", f"{NODES}__custom_ami_id": "ami-0ec50000000020233"}
+    image = {f"{NODES}__image": "custom", f"{NODES}__custom_ami_id": "ami-0ec50000000020232"}
     (configuration,) = changed_batch(STACK, **image).resources["ec2Configurations"]
-    assert configuration["imageIdOverride"] == "ami-0ec50000000020233"
+    assert configuration["imageIdOverride"] == "ami-0ec50000000020232"
     with pytest.raises(ConfigError, match="does not exist"):
         stack_plan(STACK, **image | {f"{NODES}__custom_ami_id": "ami-0123456789abcdef1"})
 

@@ -60,7 +60,7 @@ def test_the_key_pair_and_the_open_port_are_optional(templates):
 
     # Without `AllowedIps`, as in the templates, every address can open SSH connections.
     assert {made.head["Ssh"]["AllowedIps"] for made in templates.values()} == {"0.0.0.0/32"}
-    everybody = {"allowed_cidr": "0.0.0.0/0"}
+    everybody = {"key_name": "sandbox", "allowed_cidr": "0.0.0.0/0"}
     opened = rendered(stack_plan("pc-gpu", architecture__head_node__ssh=everybody))
     assert opened["HeadNode"]["Ssh"]["AllowedIps"] == "0.0.0.0/0"
 

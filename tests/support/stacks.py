@@ -26,7 +26,7 @@ from trainyard.components.compute.facts import ImageFacts
 from trainyard.components.config.load import load_stack_config
 from trainyard.components.network.facts import VpcFacts, ZoneFacts
 from trainyard.sandbox.account.fixture import fixture
-from trainyard.sandbox.account.images import NEURON
+from trainyard.sandbox.account.images import NEURON, NVIDIA
 from trainyard.stack_files.completion import sandbox_completion
 from trainyard.stack_files.stack_files import find_stack_file, stack_names
 
@@ -115,15 +115,18 @@ def account_facts() -> AccountFacts:
         key_pairs={raw["name"]: "ed25519" for raw in account["key_pairs"]},
         images={
             **{raw["id"]: _image(raw) for raw in account["parallelcluster_images"]["custom"]},
-            NEURON: ImageFacts(
-                image_id=NEURON,
-                state="available",
-                architecture="x86_64",
-                root_volume_gib=30,
-                name="al2023-ami-ecs-neuron-hvm-2023.0.20260101-kernel-6.1-x86_64",
-                from_amazon=True,
-                tags={},
-            ),
+            **{
+                image_id: ImageFacts(
+                    image_id=image_id,
+                    state="available",
+                    architecture="x86_64",
+                    root_volume_gib=30,
+                    name=f"al2023-ami-ecs-{drivers}-hvm-2023.0.20260101-kernel-6.1-x86_64",
+                    from_amazon=True,
+                    tags={},
+                )
+                for image_id, drivers in ((NVIDIA, "gpu"), (NEURON, "neuron"))
+            },
         },
         zones=tuple(
             ZoneFacts(name=name, zone_id=zone_id, kind="availability-zone")

@@ -48,10 +48,25 @@ def write_pools(cluster: TextEntry, design: StackDesign, example: Example) -> No
         _write_pool(entry, pool, template, entry_name, design)
         if own is not example:
             entry.comments = []
+            _take_scripts(cluster, own)
         pools.children.append(entry)
     if pools.children and not pools.children[0].comments:
         pools.children[0].comments = first_comments
     _write_jobs(cluster, design, example)
+
+
+def _take_scripts(cluster: TextEntry, other: Example) -> None:
+    """Give the head node the scripts of the example of a queue: Pyxis works only on both."""
+    path = ("architecture", "head_node", "custom_actions")
+    theirs = other.cluster.at(*path, "on_node_configured")
+    if theirs is None:
+        return
+    own = cluster.at(*path, "on_node_configured")
+    if own is None:
+        section(cluster, *path[:-1]).children.append(section(other.cluster, *path).copy())
+    else:
+        scripts = [each for each in theirs.items if each.lstrip().startswith("- ")]
+        own.items += [each for each in scripts if each not in own.items]
 
 
 def written_pools(cluster: TextEntry, design: StackDesign) -> Sequence[TextEntry]:

@@ -172,7 +172,9 @@ def test_a_log_of_pairs_is_judged(trainyard, tmp_path: Path) -> None:
 def test_pairs_are_for_several_nodes(
     trainyard, stack_file, tmp_path: Path, cluster: Any, options: tuple[str, ...]
 ) -> None:
-    values = (tmp_path / "no.log",) if "--log" in options else ()
+    log = tmp_path / "empty.log"
+    log.touch()
+    values = (log,) if "--log" in options else ()
     path = stack_file(cluster)
     result = trainyard("verify", "p5-cb", *options, *values, "--pairs", "--stack-file", path)
     assert result.exit_code == failures.WRONG_USE
