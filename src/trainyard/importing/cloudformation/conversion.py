@@ -479,18 +479,18 @@ def convert(source: Reader, stack: StackDraft) -> None:
     claim_origins(source, evaluation, given)
 
 
-def _read_batch(template: Template, architecture: Draft, cluster: Draft) -> None:
-    environments = architecture.section("compute_environments")
-    names = {
-        each.name: read_environment(each, template, environments, cluster)
-        for each in template.of("AWS::Batch::ComputeEnvironment")
-        if _is_of_ec2(each)
-    }
-    read_queues(template, names, environments)
+_KEPT = ("Retain", "RetainExceptOnCreate")
+"""https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html"""
+
+
+def _read_repositories(template: Template, architecture: Draft) -> None:
     for repository in template.of("AWS::ECR::Repository"):
         if not architecture.has("repository"):
             section = architecture.section("repository", repository.source)
             repository.claim_made(section.at)
+            if repository.source.at("DeletionPolicy").value in _KEPT:
+                why = "`deletion_protection` of a repository is on by default"
+                repository.source.at("DeletionPolicy").implied(why)
             name = repository.at("RepositoryName")
             if is_known(name):
                 section.take("name", name)
@@ -499,6 +499,17 @@ def _read_batch(template: Template, architecture: Draft, cluster: Draft) -> None
                 "a stack has one repository: push its images to that one, or keep it in a stack "
                 "of its own"
             )
+
+
+def _read_batch(template: Template, architecture: Draft, cluster: Draft) -> None:
+    environments = architecture.section("compute_environments")
+    names = {
+        each.name: read_environment(each, template, environments, cluster)
+        for each in template.of("AWS::Batch::ComputeEnvironment")
+        if _is_of_ec2(each)
+    }
+    read_queues(template, names, environments)
+    _read_repositories(template, architecture)
     for job in template.of("AWS::Batch::JobDefinition"):
         _read_job(job, template, architecture, cluster, names)
     example = example_type(architecture.values.get("job_definitions", {}).values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -193,6 +194,17 @@ def test_a_root_device_is_that_of_the_amis(tmp_path: Path, device: str, fate: st
     found = outcomes(read_text(tmp_path, batch(launch=volume)))
     field = "Resources.Launch.Properties.LaunchTemplateData.BlockDeviceMappings[0].Ebs.VolumeSize"
     assert found[field][0] == fate
+
+
+@pytest.mark.parametrize(
+    ("policy", "fate"),
+    [("Retain", "implied"), ("RetainExceptOnCreate", "implied"), ("Delete", "not supported")],
+)
+def test_a_repository_is_kept_as_repositories_of_stacks_are(tmp_path: Path, policy: str, fate: str):
+    kept = f"Images:\n  Type: AWS::ECR::Repository\n  DeletionPolicy: {policy}\n"
+    read = read_text(tmp_path, batch() + indent(kept, "  "))
+    assert outcomes(read)["Resources.Images.DeletionPolicy"][0] == fate
+    assert "deletion_protection" not in at(read, "architecture", "repository")
 
 
 def test_names_are_as_long_as_those_of_aws_objects_can_be(tmp_path: Path):
