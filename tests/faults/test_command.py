@@ -79,6 +79,8 @@ def test_a_wrong_schedule_leaves_the_one_in_force(faulty: Faulty, tmp_path: Path
 
 
 def test_a_file_and_clear_are_not_taken_together(tmp_path: Path, run) -> None:
-    done = run("faults", str(tmp_path / "x"), "--clear")
+    file = tmp_path / "faults.yaml"
+    file.touch()
+    done = run("faults", str(file), "--clear")
     assert done.exit_code == 2
     assert "not both" in done.output
